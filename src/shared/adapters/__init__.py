@@ -1,0 +1,1 @@
+"""The adapters of the ports. Chosen in `bootstrap.py` and imported nowhere else."""
