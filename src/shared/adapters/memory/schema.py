@@ -1,0 +1,169 @@
+"""The tables of the memory store: the rows they hold and the indexes that answer its questions without a scan."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+
+from shared.adapters.memory.tables import Journal, Ordered, Table, Unique
+from shared.events import Event
+from shared.ports import Accepted, Message, Resumed, StoredRun
+from shared.run import ACTIVE, ENDED, Run, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One row of `runs`. `serial` is the order of acceptance over all sessions."""
+
+    id: str
+    session_id: str
+    user_id: str
+    status: RunStatus
+    attempt: int
+    created_at: datetime
+    updated_at: datetime
+    serial: int
+    ordinal: int
+    cancel_asked: bool = False
+    archived_text: str | None = None
+    owner: str | None = None
+    leased_until: float | None = None  # on the store's monotonic source; None unless active
+    resumed: Resumed = Resumed.TAKEOVER  # what the next owner is told; another word only after a release
+
+    @classmethod
+    def opened(cls, run: Run, serial: int, ordinal: int) -> "RunRow":
+        """Return the row of a run that is opened now."""
+        return cls(
+            run.id,
+            run.session_id,
+            run.user_id,
+            run.status,
+            run.attempt,
+            run.created_at,
+            run.updated_at,
+            serial,
+            ordinal,
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker owns the run."""
+        return self.status in ACTIVE
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing changes the run any more."""
+        return self.status in ENDED
+
+    def run(self) -> Run:
+        """Return the row as the run that everybody knows."""
+        return Run(self.id, self.session_id, self.user_id, self.status, self.attempt, self.created_at, self.updated_at)
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One row of `inputs`: a message and what was answered to it."""
+
+    serial: int
+    message: Message
+    run_id: str
+    merged: bool
+    status: RunStatus
+
+    def answer(self, replayed: bool) -> Accepted:
+        """Return the answer to the message."""
+        return Accepted(self.message, self.run_id, self.merged, self.status, replayed)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One row of `transitions`: a change of a run's status, who could do it, when and why."""
+
+    serial: int
+    run_id: str
+    source: RunStatus
+    target: RunStatus
+    attempt: int
+    at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A session and its claimable run: kept so that looking for work costs nothing, however many runs there are."""
+
+    session_id: str
+    run_id: str
+    created_at: datetime
+    serial: int
+
+
+class Tables:
+    """All tables, and the journal that makes a change of several of them one."""
+
+    def __init__(self) -> None:
+        self.journal = Journal()
+        self.serials = count()  # of all tables; a number lost to an undone transaction leaves a hole and no harm
+
+        self.run_by_id: Unique[RunRow] = Unique("runs_pkey", lambda row: row.id)
+        self.active_run: Unique[RunRow] = Unique(
+            "runs_one_active_per_session", lambda row: row.session_id if row.active else None
+        )
+        self.runs_by_session: Ordered[RunRow] = Ordered(lambda row: row.session_id, lambda row: (row.ordinal,))
+        self.pending_by_session: Ordered[RunRow] = Ordered(
+            lambda row: row.session_id if row.status is RunStatus.PENDING else None, lambda row: (row.ordinal,)
+        )
+        self.runs_by_owner: Ordered[RunRow] = Ordered(lambda row: row.owner, lambda row: (row.serial,))
+        self.leases: Ordered[RunRow] = Ordered(
+            lambda row: None if row.leased_until is None else True, lambda row: (row.leased_until, row.serial)
+        )
+        self.unarchived: Ordered[RunRow] = Ordered(
+            lambda row: True if row.ended and row.archived_text is None else None,
+            lambda row: (row.updated_at, row.serial),
+        )
+        self.runs: Table[RunRow] = Table(
+            self.journal,
+            self.run_by_id,
+            self.active_run,
+            self.runs_by_session,
+            self.pending_by_session,
+            self.runs_by_owner,
+            self.leases,
+            self.unarchived,
+        )
+
+        self.input_by_id: Unique[InputRow] = Unique(
+            "inputs_session_message", lambda row: (row.message.session_id, row.message.id)
+        )
+        self.inputs_by_run: Ordered[InputRow] = Ordered(lambda row: row.run_id, lambda row: (row.serial,))
+        self.inputs_by_session: Ordered[InputRow] = Ordered(
+            lambda row: row.message.session_id, lambda row: (row.serial,)
+        )
+        self.inputs: Table[InputRow] = Table(self.journal, self.input_by_id, self.inputs_by_run, self.inputs_by_session)
+
+        self.event_by_seq: Unique[Event] = Unique("messages_run_seq", lambda row: (row.run_id, row.seq))
+        self.events_by_run: Ordered[Event] = Ordered(lambda row: row.run_id, lambda row: (row.seq,))
+        self.events: Table[Event] = Table(self.journal, self.event_by_seq, self.events_by_run)
+
+        self.transition_by_serial: Unique[Transition] = Unique("transitions_pkey", lambda row: row.serial)
+        self.transitions_by_run: Ordered[Transition] = Ordered(lambda row: row.run_id, lambda row: (row.serial,))
+        self.transitions: Table[Transition] = Table(self.journal, self.transition_by_serial, self.transitions_by_run)
+
+        self.ready_by_session: Unique[Ready] = Unique("ready_pkey", lambda row: row.session_id)
+        self.ready_by_age: Ordered[Ready] = Ordered(lambda _: True, lambda row: (row.created_at, row.serial))
+        self.ready: Table[Ready] = Table(self.journal, self.ready_by_session, self.ready_by_age)
+
+    def stored(self, row: RunRow) -> StoredRun:
+        """Return a run as the store answers it, with what its messages and events say about it."""
+        inputs, newest = self.inputs_by_run.count(row.id), self.events_by_run.last(row.id)
+        last_seq = None if newest is None else newest.seq
+        return StoredRun(row.run(), row.ordinal, inputs, last_seq, row.cancel_asked, row.archived_text)
+
+    def settle(self, session_id: str) -> None:
+        """Note which run of a session is claimable now. To be called by every transaction that may change it."""
+        known = self.ready_by_session.find(session_id)
+        head = self.pending_by_session.first(session_id)
+        claimable = head is not None and not head.cancel_asked and self.active_run.find(session_id) is None
+        if known is not None:
+            self.ready.delete(known)
+        if head is not None and claimable:
+            self.ready.insert(Ready(session_id, head.id, head.created_at, head.serial))
