@@ -286,7 +286,7 @@ def test_time_grows_with_the_size_and_no_faster() -> None:
         assert [event for _ in range(chunks) for event in parser.feed(b"x" * 256)] == []
         return time.process_time() - begin
 
-    assert min(seconds(32_768) for _ in range(3)) < 30 * max(min(seconds(4_096) for _ in range(3)), 0.001)
+    assert min(seconds(8_192) for _ in range(3)) < 30 * max(min(seconds(1_024) for _ in range(3)), 0.001)
 
 
 def test_an_event_cannot_be_changed() -> None:
