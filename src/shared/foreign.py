@@ -76,6 +76,7 @@ def execute(path: Path, source: str, announce: Callable[[str], None] | None = No
         raise Unusable(f"is not Python: {told(error)}") from error
     module = ModuleType(f"_foreign_{path.stem}_{next(_serial)}")
     module.__file__ = where
+    module.__package__ = ""  # it belongs to none, so that a relative import says just that
     sys.modules[module.__name__] = module  # dataclasses and typing look there for what a class's module holds
     if announce is not None:
         announce(shown(path))
