@@ -1,6 +1,7 @@
 """The run: one execution of a session's messages, and the states it moves through.
 
-Which moves are legal is not written here: it is exercise 1 (`lifecycle.TRANSITIONS`), injected as `Exercises.transition`.
+Which moves are legal is not written here: that is exercise 1 (`lifecycle.TRANSITIONS`), injected as
+`Exercises.transition`.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,196 @@
+"""The gateway's calls: each reads its request, asks one thing of the business code, and answers.
+
+What is accepted is in the store before anybody is told. The doorbell and the mark that follow are hints: should the bus
+be away just then, the sweep finds the run and the end of a run finds the message.
+"""
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+from http import HTTPStatus
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from gateway import sessions, sse
+from gateway.feed import Feeds
+from gateway.intake import check_id, read_chat
+from gateway.problems import answer
+from gateway.stream import RunStream
+from gateway.waiters import Waiters
+from shared.errors import KodaError, Unavailable, UnknownRun
+from shared.events import Json
+from shared.ledger import Ledger
+from shared.logs import logger, note
+from shared.metrics import Metrics
+from shared.ports import Accepted, InputQueue, Mark, Marks, Store, StoredRun
+from shared.run import RunStatus
+from shared.settings import MERGE_WINDOW, Settings
+from shared.text import clean
+
+log = logger("gateway")
+
+CANCEL_MARK_TTL = timedelta(minutes=10)  # longer than any service is away; the note in the store has no end
+
+
+class Gateway:
+    """The calls of one gateway process."""
+
+    def __init__(
+        self, ledger: Ledger, store: Store, queue: InputQueue, marks: Marks, feeds: Feeds,
+        settings: Settings, metrics: Metrics,
+    ) -> None:  # fmt: skip
+        self._ledger = ledger
+        self._store = store
+        self._queue = queue
+        self._marks = marks
+        self._feeds = feeds
+        self._settings = settings
+        self._metrics = metrics
+        self._waiters = Waiters(settings.max_waiters, settings.max_run_waiters)
+        self._accepted = metrics.counter("koda_messages_accepted_total", "Messages accepted, by what became of them.")
+        metrics.gauge("koda_waiters", "Streams open in this process.", lambda: self._waiters.open)
+
+    def app(self, *more: BaseRoute) -> Starlette:
+        """Return the ASGI application; `more` routes come before ours."""
+        routes = [
+            *more,
+            Route("/chat", self.chat, methods=["POST"]),
+            Route("/runs/{run_id}", self.run, methods=["GET"]),
+            Route("/runs/{run_id}/events", self.events, methods=["GET"]),
+            Route("/runs/{run_id}/cancel", self.cancel, methods=["POST"]),
+            Route("/sessions/{session_id}", self.session, methods=["GET"]),
+            Route("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
+            Route("/healthz", self.healthz, methods=["GET"]),
+            Route("/readyz", self.readyz, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
+        ]
+        return Starlette(
+            routes=routes, exception_handlers={KodaError: answer, HTTPException: answer, Exception: answer}
+        )
+
+    # messages
+
+    async def chat(self, request: Request) -> Response:
+        """`POST /chat`: accept a message; with `Accept: text/event-stream` the answer is the run's stream."""
+        chat = await read_chat(request, self._settings)
+        accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text)
+        await self._tell_worker(accepted)
+        outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
+        self._accepted.add(outcome=outcome)
+        replayed = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
+        if "text/event-stream" in request.headers.get("accept", ""):
+            return self._stream(accepted.run_id, None, {"X-Run-Id": accepted.run_id, **replayed})
+        return _json(
+            {
+                "run_id": accepted.run_id,
+                "session_id": accepted.message.session_id,
+                "merged": accepted.merged,
+                "status": str(accepted.status),
+                "events_url": f"/runs/{accepted.run_id}/events",
+            },
+            HTTPStatus.ACCEPTED,
+            replayed,
+        )
+
+    async def _tell_worker(self, accepted: Accepted) -> None:
+        try:
+            if accepted.merged:
+                await self._marks.set(accepted.run_id, Mark.RERUN, MERGE_WINDOW)
+            else:
+                await self._queue.put(accepted.message.session_id)
+        except Unavailable as away:
+            note(log, "worker_not_told", logging.WARNING, run_id=accepted.run_id, why=str(away))
+
+    # runs
+
+    async def run(self, request: Request) -> Response:
+        """`GET /runs/{run_id}`: where the run stands."""
+        return _json(_standing(await self._find(_run_id(request))))
+
+    async def cancel(self, request: Request) -> Response:
+        """`POST /runs/{run_id}/cancel`: durable first, the mark second; 202 while a worker has still to end it."""
+        run_id = _run_id(request)
+        status = await self._ledger.cancel(run_id)
+        if status is RunStatus.CANCELLED:
+            return _json({"run_id": run_id, "status": str(status)})
+        try:
+            await self._marks.set(run_id, Mark.CANCEL, CANCEL_MARK_TTL)
+        except Unavailable as away:
+            note(log, "worker_not_told", logging.WARNING, run_id=run_id, why=str(away))
+        return _json({"run_id": run_id, "status": str(status)}, HTTPStatus.ACCEPTED)
+
+    async def events(self, request: Request) -> Response:
+        """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query."""
+        run_id = _run_id(request)
+        if request.method == "HEAD":
+            await self._find(run_id)
+            return Response(headers={name.decode(): value.decode() for name, value in sse.HEADERS})
+        cursor = request.headers.get("last-event-id", request.query_params.get("last_event_id"))
+        return self._stream(run_id, cursor, {})
+
+    def _stream(self, run_id: str, cursor: str | None, headers: dict[str, str]) -> Response:
+        return RunStream(self._feeds, self._waiters, run_id, cursor, headers, self._settings.send_timeout)
+
+    # sessions
+
+    async def session(self, request: Request) -> Response:
+        """`GET /sessions/{session_id}`: messages, runs, texts, and the cursor to go on from."""
+        session_id = check_id("session_id", request.path_params["session_id"])
+        return _json(await sessions.snapshot(self._store, session_id))
+
+    async def session_events(self, request: Request) -> Response:
+        """`GET /sessions/{session_id}/events?cursor=`: what came after."""
+        session_id = check_id("session_id", request.path_params["session_id"])
+        return _json(await sessions.page(self._store, session_id, request.query_params.get("cursor")))
+
+    # the process
+
+    async def healthz(self, _: Request) -> Response:
+        """`GET /healthz`: this process runs."""
+        return _json({"status": "ok"})
+
+    async def readyz(self, _: Request) -> Response:
+        """`GET /readyz`: store and bus answer, so a message sent here would be worked on."""
+        await self._store.ping()
+        await self._queue.depth()
+        return _json({"status": "ready"})
+
+    async def metrics(self, _: Request) -> Response:
+        """`GET /metrics`: Prometheus text."""
+        return Response(self._metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def _find(self, run_id: str) -> StoredRun:
+        stored = await self._store.run(run_id)
+        if stored is None:
+            raise UnknownRun(run_id)
+        return stored
+
+
+def _run_id(request: Request) -> str:
+    """Return the path's run id, cleaned: one that no store can hold belongs to no run."""
+    run_id: str = request.path_params["run_id"]
+    return clean(run_id)
+
+
+def _standing(stored: StoredRun) -> dict[str, Json]:
+    run = stored.run
+    return {
+        "run_id": run.id,
+        "session_id": run.session_id,
+        "status": str(run.status),
+        "attempt": run.attempt,
+        "last_seq": stored.last_seq,
+        "created_at": run.created_at.isoformat(),
+        "updated_at": run.updated_at.isoformat(),
+    }
+
+
+def _json(
+    document: "Mapping[str, Json | msgspec.Raw]", status: int = HTTPStatus.OK, headers: dict[str, str] | None = None
+) -> Response:
+    return Response(msgspec.json.encode(document), status, headers, "application/json")

@@ -1,0 +1,18 @@
+"""The gateway's composition root: ports, exercises, clock and settings become an ASGI application."""
+
+from gateway.app import Gateway
+from gateway.feed import Feeds
+from gateway.hub import Hub
+from shared.bootstrap import Ports
+from shared.exercises import Exercises
+from shared.ledger import Ledger
+from shared.metrics import Metrics
+from shared.ports import Clock
+from shared.settings import Settings
+
+
+def build(ports: Ports, exercises: Exercises, clock: Clock, settings: Settings) -> tuple[Gateway, Feeds]:
+    """Return the gateway, and its feeds, to be stopped when the process is to end."""
+    ledger = Ledger(ports.store, clock, exercises)
+    feeds = Feeds(ports.store, ports.output, Hub(ports.output), exercises, settings)
+    return Gateway(ledger, ports.store, ports.queue, ports.marks, feeds, settings, Metrics()), feeds

@@ -1,0 +1,121 @@
+"""What comes in: bodies and fields, read within bounds and refused with the field's name."""
+
+import re
+from dataclasses import dataclass
+from http import HTTPStatus
+from uuid import uuid4
+
+import msgspec
+from starlette.requests import Request
+
+from gateway.problems import Refused
+from shared.errors import InvalidField
+from shared.events import Json
+from shared.settings import Settings
+from shared.text import clean
+
+MAX_ID = 128  # code points in an id that a caller makes up
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+_FIELDS = frozenset({"session_id", "text", "message_id", "user_id"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """The body of `POST /chat`, checked and cleaned."""
+
+    session_id: str
+    text: str
+    message_id: str
+    user_id: str
+
+
+async def read_chat(request: Request, settings: Settings) -> ChatRequest:
+    """Read and check the body of `POST /chat`. A missing message id is made up, a missing user is "anonymous".
+
+    Raises:
+        Refused: 413 or 400.
+        InvalidField: 422.
+    """
+    fields = _parse_object(await _read_body(request, settings.max_body))
+    return ChatRequest(
+        check_id("session_id", fields.get("session_id")),
+        _check_text(fields.get("text"), settings.max_text),
+        check_id("message_id", fields.get("message_id", str(uuid4()))),
+        check_id("user_id", fields.get("user_id", "anonymous")),
+    )
+
+
+def check_id(field: str, value: Json) -> str:
+    """Return an id of 1 to 128 characters without control characters.
+
+    Raises:
+        InvalidField: it is not one.
+    """
+    if value is None:
+        raise InvalidField(field, f"is missing; expected a string of 1 to {MAX_ID} characters")
+    if not isinstance(value, str):
+        raise InvalidField(field, f"is {_kind(value)}; expected a string of 1 to {MAX_ID} characters")
+    if not 1 <= len(value) <= MAX_ID:
+        raise InvalidField(field, f"has {len(value)} characters; expected 1 to {MAX_ID}")
+    if _CONTROL.search(value):
+        raise InvalidField(field, "has a control character; expected none")
+    return clean(value)
+
+
+def _check_text(value: Json, most: int) -> str:
+    if value is None:
+        raise InvalidField("text", f"is missing; expected a string of 1 to {most} characters")
+    if not isinstance(value, str):
+        raise InvalidField("text", f"is {_kind(value)}; expected a string of 1 to {most} characters")
+    if len(value) > most:
+        raise InvalidField("text", f"has {len(value)} characters; expected at most {most}")
+    text = clean(value)
+    if not text.strip():
+        raise InvalidField("text", "is blank; expected at least one character that can be seen")
+    return text
+
+
+async def _read_body(request: Request, most: int) -> bytes:
+    announced = request.headers.get("content-length", "")
+    if announced.isascii() and announced.isdigit() and int(announced[:18]) > most:
+        raise _too_large(most)
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > most:
+            raise _too_large(most)
+    return bytes(body)
+
+
+def _too_large(most: int) -> Refused:
+    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {most} bytes", field="body")
+
+
+def _parse_object(body: bytes) -> dict[str, Json]:
+    try:
+        fields: Json = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", field="body") from error
+    if not isinstance(fields, dict):
+        raise Refused(HTTPStatus.BAD_REQUEST, f"the body is {_kind(fields)}; expected a JSON object", field="body")
+    unknown = fields.keys() - _FIELDS
+    if unknown:
+        raise InvalidField(min(unknown), f"is not a field of this call; expected {', '.join(sorted(_FIELDS))}")
+    return fields
+
+
+def _kind(value: Json) -> str:
+    match value:
+        case bool():
+            return "a boolean"
+        case int() | float():
+            return "a number"
+        case list():
+            return "an array"
+        case str():
+            return "a string"
+        case None:
+            return "null"
+        case _:
+            return "an object"

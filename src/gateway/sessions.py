@@ -1,0 +1,100 @@
+"""A session as a whole: its snapshot, and the page of events after a cursor.
+
+The cursor is a position in the session's history, which is all its runs' events in the order (run ordinal, seq): dense,
+monotonic, and no clock. History reaches up to the first run that has not ended, and into it as far as it is written;
+what later runs may have already (a cancel while they waited) comes when it is their turn. So snapshot plus everything
+after its cursor is the whole history, at any moment.
+"""
+
+import re
+
+import msgspec
+
+from shared.errors import InvalidField
+from shared.events import Json, reply_text
+from shared.ports import SessionPage, Store, StoredRun
+from shared.run import ENDED
+
+BEGINNING = (0, -1)
+PAGE = 500  # events in one page
+
+_CURSOR = re.compile(r"(\d{1,9})-(\d{1,18})", re.ASCII)
+
+
+def encode_cursor(position: tuple[int, int]) -> str:
+    """Return a position (run ordinal, seq) as callers see it; the beginning is the empty text."""
+    return "" if position == BEGINNING else f"{position[0]}-{position[1]}"
+
+
+def parse_cursor(cursor: str | None) -> tuple[int, int]:
+    """Read a cursor that we gave out; none, or an empty one, is the beginning.
+
+    Raises:
+        InvalidField: we never gave it out.
+    """
+    if not cursor:
+        return BEGINNING
+    match = _CURSOR.fullmatch(cursor)
+    if match is None:
+        raise InvalidField("cursor", "is none of ours; take it from the last answer, or leave it out to begin")
+    return int(match[1]), int(match[2])
+
+
+async def snapshot(store: Store, session_id: str) -> dict[str, Json]:
+    """Return messages, runs with their texts, and the cursor up to which the texts reach."""
+    runs = await store.runs_of(session_id)
+    inputs = await store.inputs_of(session_id)
+    position = BEGINNING
+    shown: list[Json] = []
+    passed_active = False
+    for stored in runs:
+        text, last_seq = (None, None) if passed_active else await _text(store, stored)
+        if last_seq is not None:
+            position = (stored.ordinal, last_seq)
+        passed_active = passed_active or stored.run.status not in ENDED
+        shown.append(
+            {
+                "run_id": stored.run.id,
+                "status": str(stored.run.status),
+                "text": text or "",
+                "created_at": stored.run.created_at.isoformat(),
+            }
+        )
+    return {
+        "session_id": session_id,
+        "messages": [
+            {
+                "message_id": each.message.id,
+                "run_id": each.run_id,
+                "text": each.message.text,
+                "created_at": each.message.created_at.isoformat(),
+            }
+            for each in inputs
+        ],
+        "runs": shown,
+        "cursor": encode_cursor(position),
+    }
+
+
+async def page(store: Store, session_id: str, cursor: str | None) -> "dict[str, Json | msgspec.Raw]":
+    """Return the events after a cursor, the cursor behind them, and whether there is more by now."""
+    part: SessionPage = await store.session_events(session_id, parse_cursor(cursor), PAGE)
+    events = [
+        {"run_id": event.run_id, "seq": event.seq, "kind": str(event.kind), "data": msgspec.Raw(event.data.encode())}
+        for event in part.events
+    ]
+    return {
+        "events": msgspec.Raw(msgspec.json.encode(events)),
+        "cursor": encode_cursor(part.cursor),
+        "more": part.more,
+    }
+
+
+async def _text(store: Store, stored: StoredRun) -> tuple[str, int | None]:
+    """Return a run's text and the seq up to which it reaches."""
+    if stored.archived_text is not None:
+        return stored.archived_text, stored.last_seq
+    if stored.last_seq is None:
+        return "", None
+    events = await store.events(stored.run.id, 0, stored.last_seq + 1)
+    return reply_text(list(events)), events[-1].seq

@@ -1,0 +1,58 @@
+"""Bytes of the stream: frames as the HTML standard's "server-sent events" reads them.
+
+Every line that is no event (`retry`, the heartbeat) comes without a blank line behind it and so becomes part of the
+next frame. Common clients dispatch an empty event for a block that holds nothing but a comment or a `retry`.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared.events import TERMINAL, Event, Json, encode_data
+
+HEADERS = (
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"connection", b"keep-alive"),
+    (b"x-accel-buffering", b"no"),  # nginx: hand on every chunk as it comes
+)
+
+PING = b": ping\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """An event as it leaves: encoded once, sent to every waiter of the run."""
+
+    seq: int
+    data: bytes
+    terminal: bool
+
+
+def frame(event: Event) -> Frame:
+    """Encode an event. `data` is one line already, so nothing in it can end the frame."""
+    data = f"id: {event.seq}\nevent: {event.kind}\ndata: {event.data}\n\n".encode()
+    return Frame(event.seq, data, event.kind in TERMINAL)
+
+
+def retry(delay: timedelta) -> bytes:
+    """Return the line that says how long to wait before reconnecting: the first bytes of every stream."""
+    return b"retry: %d\n" % (delay // timedelta(milliseconds=1))
+
+
+def snapshot(seq: int, text: str) -> bytes:
+    """Return the frame that replaces all text up to and including `seq`."""
+    return b"id: %d\n" % seq + _named("snapshot", {"text": text})
+
+
+def gap(requested: int, earliest: int | None, latest: int | None) -> bytes:
+    """Return the frame that says: this cursor is not in the run's history, which is `earliest` to `latest`."""
+    return _named("gap", {"requested": requested, "earliest": earliest, "latest": latest})
+
+
+def error(code: str, message: str) -> bytes:
+    """Return the frame that says: this connection cannot go on, reconnect."""
+    return _named("error", {"code": code, "message": message})
+
+
+def _named(event: str, data: dict[str, Json]) -> bytes:
+    return f"event: {event}\ndata: {encode_data(data)}\n\n".encode()

@@ -1,0 +1,80 @@
+"""The response that carries a feed: raw ASGI, one send per chunk, bounded by the client's appetite."""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack, aclosing
+from datetime import timedelta
+from http import HTTPStatus
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from gateway import sse
+from gateway.feed import Feed, Feeds
+from gateway.waiters import Waiters
+from shared.logs import logger, note
+
+log = logger("gateway")
+
+
+class RunStream(Response):
+    """A run's stream from a cursor on, or 204 when there is nothing after the cursor and never will be.
+
+    Everything that can be refused is refused before the first byte, as a problem document. Ends with the run, with the
+    client, or when the client takes nothing for `send_timeout`.
+    """
+
+    def __init__(
+        self,
+        feeds: Feeds,
+        waiters: Waiters,
+        run_id: str,
+        cursor: str | None,
+        headers: dict[str, str],
+        send_timeout: timedelta,
+    ) -> None:
+        super().__init__(status_code=HTTPStatus.NO_CONTENT, headers=headers)
+        self._feeds = feeds
+        self._waiters = waiters
+        self._run_id = run_id
+        self._cursor = cursor
+        self._send_timeout_s = send_timeout.total_seconds()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the stream until it ends or the client leaves."""
+        async with AsyncExitStack() as stack:
+            stack.enter_context(self._waiters.admit(self._run_id))
+            feed = await stack.enter_async_context(self._feeds.open(self._run_id, self._cursor))
+            if feed is None:
+                await super().__call__(scope, receive, send)
+                return
+            sending = asyncio.create_task(self._send_all(feed, send))
+            leaving = asyncio.create_task(_until_left(receive))
+            try:
+                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                sending.cancel()
+                leaving.cancel()
+                await asyncio.gather(sending, leaving, return_exceptions=True)
+
+    async def _send_all(self, feed: Feed, send: Send) -> None:
+        headers = [*sse.HEADERS, *self.raw_headers]
+        await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
+        last = b""
+        try:
+            async with aclosing(feed.chunks()) as chunks:
+                async for chunk in chunks:
+                    async with asyncio.timeout(self._send_timeout_s):
+                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        except TimeoutError:
+            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, after_s=self._send_timeout_s)
+            return
+        except Exception:
+            log.exception("stream_crashed", extra={"fields": {"run_id": self._run_id}})
+            last = sse.error("internal", "a fault of ours; it has been logged; reconnect")
+        await send({"type": "http.response.body", "body": last})
+
+
+async def _until_left(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,85 @@
+"""Where adapters are chosen: in memory, or Redis and PostgreSQL. Nothing else in the house knows which.
+
+Only what is chosen is imported.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from shared.errors import Misconfigured
+from shared.ports import InputQueue, Marks, OutputStream, Store
+from shared.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The doors of one process, open."""
+
+    store: Store
+    output: OutputStream
+    queue: InputQueue
+    marks: Marks
+
+
+@dataclass(frozen=True, slots=True)
+class Urls:
+    """Where the real services are."""
+
+    redis: str
+    database: str
+
+
+def choose(environment: Mapping[str, str]) -> Urls | None:
+    """Return the addresses of the real services, or None for memory: `MOCK=1`, or neither address given.
+
+    Raises:
+        Misconfigured: only one of the two addresses is given.
+    """
+    if environment.get("MOCK") == "1":
+        return None
+    redis, database = environment.get("REDIS_URL"), environment.get("DATABASE_URL")
+    if redis and database:
+        return Urls(redis, database)
+    if redis or database:
+        given, missing = ("REDIS_URL", "DATABASE_URL") if redis else ("DATABASE_URL", "REDIS_URL")
+        raise Misconfigured("settings", f"{given} is set and {missing} is not", f"set {missing} too, or MOCK=1")
+    return None
+
+
+@asynccontextmanager
+async def open_ports(urls: Urls | None, settings: Settings) -> AsyncIterator[Ports]:
+    """Open the doors; on leaving, give back every connection.
+
+    Raises:
+        Unavailable: a service does not answer.
+        Misconfigured: it does, but cannot be used as it is.
+    """
+    if urls is None:
+        from shared.adapters.clock import SystemClock
+        from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream, MemoryStore
+
+        memory = MemoryBus(settings.prefix)
+        yield Ports(
+            MemoryStore(SystemClock()), MemoryOutputStream(memory), MemoryInputQueue(memory), MemoryMarks(memory)
+        )
+        return
+    async with _open_real(urls, settings) as ports:
+        yield ports
+
+
+@asynccontextmanager
+async def _open_real(urls: Urls, settings: Settings) -> AsyncIterator[Ports]:
+    from shared.adapters.clock import SystemClock
+    from shared.adapters.postgres import PostgresStore
+    from shared.adapters.redis import RedisBus
+
+    bus = await RedisBus.connect(urls.redis, prefix=settings.prefix)
+    try:
+        store = await PostgresStore.open(urls.database, schema=settings.schema, clock=SystemClock())
+        try:
+            yield Ports(store, bus.output, bus.queue, bus.marks)
+        finally:
+            await store.close()
+    finally:
+        await bus.close()

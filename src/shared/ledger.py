@@ -1,0 +1,178 @@
+"""The ledger: the only writer of run status.
+
+Gateway and worker decide *that* a run shall move; here it is decided *whether* it may (exercise 1, `transition`) and
+written on condition that nothing has moved meanwhile. The store makes the condition and the write one step, so the
+question "is it still so?" is never asked first and acted on later.
+"""
+
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+from shared.errors import Fenced, IllegalTransition, InvalidField, RunEnded, UnknownRun
+from shared.events import Event, EventKind, encode_data
+from shared.exercises import Exercises
+from shared.logs import logger, note
+from shared.ports import Accepted, Claim, Clock, Ending, Held, Message, Resumed, Store, StoredRun
+from shared.run import ENDED, Run, RunStatus
+
+log = logger("ledger")
+
+END_OF = {
+    RunStatus.DONE: EventKind.DONE,
+    RunStatus.FAILED: EventKind.FAILED,
+    RunStatus.CANCELLED: EventKind.CANCELLED,
+}
+"""Which terminal event says that a run has ended this way."""
+
+
+class Ledger:
+    """Accepts messages, claims runs, moves and ends them. Holds no state of its own; calls may overlap."""
+
+    def __init__(self, store: Store, clock: Clock, exercises: Exercises) -> None:
+        self._store = store
+        self._clock = clock
+        self._transition = exercises.transition
+        self._should_merge = exercises.should_merge
+
+    async def accept(self, message_id: str, session_id: str, user_id: str, text: str) -> Accepted:
+        """Take a message: append it to the session's active run, or open a pending run for it.
+
+        The same `message_id` again in a session gives the first answer, `replayed`. Nothing else happens here: ringing
+        the doorbell or setting the mark is the caller's, and losing that loses no message.
+
+        Raises:
+            InvalidField: the message id was used in this session with another text.
+        """
+        now = self._clock.now()
+        message = Message(message_id, session_id, user_id, text, now)
+        latest = await self._store.latest_run(session_id)
+        merge = self._should_merge(latest.run if latest else None, now)
+        accepted = await self._store.join_run(latest.run.id, message) if merge and latest else None
+        if accepted is None:
+            run = Run(str(uuid4()), session_id, user_id, RunStatus.PENDING, 0, now, now)
+            accepted = await self._store.open_run(run, message)
+        if accepted.message.text != text:
+            raise InvalidField("message_id", "was used in this session with another text; use a new id")
+        note(
+            log, "message_accepted", session_id=session_id, run_id=accepted.run_id,
+            merged=accepted.merged, replayed=accepted.replayed,
+        )  # fmt: skip
+        return accepted
+
+    async def claim(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
+        """Claim the oldest claimable pending run (of one session, or of any). None: there is none for us.
+
+        Raises:
+            IllegalTransition: the table does not let a pending run begin.
+        """
+        self._allow(RunStatus.PENDING, RunStatus.RUNNING, session_id or "")
+        claim = await self._store.claim(owner, lease, session_id)
+        if claim is not None:
+            self._moved(claim.run, RunStatus.PENDING, "claimed")
+        return claim
+
+    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
+        """Take a run whose owner is lost or has given it back. Its status does not change, its attempt does."""
+        claim = await self._store.take_over(owner, lease)
+        if claim is not None:
+            note(log, "run_taken_over", run_id=claim.run.id, attempt=claim.run.attempt, why=str(claim.resumed))
+        return claim
+
+    async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
+        """Prolong all leases of a worker in one statement; what is missing in the answer is no longer its own."""
+        return await self._store.renew(owner, lease)
+
+    async def give_back(self, run: Run, after: timedelta, why: Resumed) -> bool:
+        """End our ownership without ending the run: it can be taken over when `after` has passed."""
+        given = await self._store.release(run.id, run.attempt, after, why)
+        note(log, "run_given_back", run_id=run.id, attempt=run.attempt, after_s=after.total_seconds(), why=str(why))
+        return given
+
+    async def begin_streaming(self, run_id: str, attempt: int) -> None:
+        """Move to streaming, before the first fragment is written.
+
+        Raises:
+            IllegalTransition: the run is where it cannot stream from (it has ended).
+            Fenced: the run belongs to another attempt.
+        """
+        current = await self._owned(run_id, attempt)
+        if current.run.status is RunStatus.STREAMING:
+            return  # an earlier try was carried out, and its answer was lost
+        self._allow(current.run.status, RunStatus.STREAMING, run_id, attempt)
+        why = "first fragment"
+        if not await self._store.move(run_id, attempt, current.run.status, RunStatus.STREAMING, why):
+            raise Fenced(run_id, attempt)
+        self._moved_to(run_id, attempt, current.run.status, RunStatus.STREAMING, why)
+
+    async def finish(
+        self, run_id: str, attempt: int, target: RunStatus, last: Sequence[Event], inputs_read: int | None, why: str
+    ) -> Ending:
+        """End a run: status and its last events in one transaction, the terminal one last.
+
+        `inputs_read` makes the end conditional on there being no message that was not read: UNREAD says there is one.
+
+        Raises:
+            IllegalTransition: the run has ended already, or may not end this way.
+            Fenced: the run belongs to another attempt.
+        """
+        current = await self._owned(run_id, attempt)
+        self._allow(current.run.status, target, run_id, attempt)
+        ending = await self._store.finish(run_id, attempt, current.run.status, target, last, inputs_read, why)
+        if ending is Ending.LOST:
+            raise Fenced(run_id, attempt)
+        if ending is Ending.ENDED:
+            self._moved_to(run_id, attempt, current.run.status, target, why)
+        return ending
+
+    async def cancel(self, run_id: str) -> RunStatus:
+        """Note durably that the run shall stop, and end it here and now when no worker has it yet.
+
+        Returns the status after that: `cancelled`, or an active one, whose worker will end the run.
+
+        Raises:
+            UnknownRun, RunEnded: there is nothing to cancel.
+            IllegalTransition: the table does not let a pending run be cancelled.
+        """
+        asked = await self._store.ask_cancel(run_id)
+        if asked is None:
+            raise UnknownRun(run_id)
+        run = asked.run
+        if run.status in ENDED:
+            raise RunEnded(run_id, run.status, "cancel")
+        note(log, "cancel_asked", run_id=run_id, status=str(run.status))
+        if run.status is not RunStatus.PENDING:
+            return run.status
+        last = Event(run_id, 0, EventKind.CANCELLED, encode_data({"reason": "cancelled before it began"}))
+        self._allow(run.status, RunStatus.CANCELLED, run_id, run.attempt)
+        why = "cancelled before it began"
+        ending = await self._store.finish(run_id, run.attempt, run.status, RunStatus.CANCELLED, [last], None, why)
+        if ending is Ending.ENDED:
+            self._moved_to(run_id, run.attempt, run.status, RunStatus.CANCELLED, why)
+            return RunStatus.CANCELLED
+        # A worker claimed it between the two statements; it has the note and will end the run.
+        current = await self._store.run(run_id)
+        return current.run.status if current else RunStatus.RUNNING
+
+    async def _owned(self, run_id: str, attempt: int) -> StoredRun:
+        current = await self._store.run(run_id)
+        if current is None or current.run.attempt != attempt:
+            raise Fenced(run_id, attempt)
+        return current
+
+    def _allow(self, current: RunStatus, target: RunStatus, run_id: str, attempt: int = 0) -> None:
+        try:
+            self._transition(current, target)
+        except ValueError as refusal:
+            note(
+                log, "illegal_transition", logging.WARNING, run_id=run_id,
+                source=str(current), target=str(target), attempt=attempt,
+            )  # fmt: skip
+            raise IllegalTransition(current, target) from refusal
+
+    def _moved(self, run: Run, source: RunStatus, why: str) -> None:
+        self._moved_to(run.id, run.attempt, source, run.status, why)
+
+    def _moved_to(self, run_id: str, attempt: int, source: RunStatus, target: RunStatus, why: str) -> None:
+        note(log, "run_moved", run_id=run_id, source=str(source), target=str(target), attempt=attempt, why=why)

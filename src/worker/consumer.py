@@ -1,0 +1,219 @@
+"""The consumer: takes doorbells from the queue, claims what they ring for, and keeps what was claimed.
+
+A delivery says only "this session has work"; what there is to do, and whether it is ours, the store says. So a doorbell
+that rings twice, too late or not at all costs nothing but time: the sweep finds what nobody rang for.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from datetime import timedelta
+
+from shared.errors import IllegalTransition, Unavailable
+from shared.ledger import Ledger
+from shared.logs import logger, note
+from shared.ports import Claim, InputQueue, Mark, Resumed, Store
+from shared.run import ENDED
+from shared.settings import Settings
+from worker.executor import Executor
+from worker.patience import pause
+from worker.signals import Signals
+
+log = logger("worker")
+
+BLOCK = timedelta(seconds=2)  # how long one take waits: bounds what a cancelled one leaves behind
+TAKE_AT_ONCE = 16  # a fair share: what one worker takes, its peers do not see
+SWEEP_AT_ONCE = 16  # sessions and doorbells looked at in one sweep; the next one continues
+
+
+class Consumer:
+    """One worker: executes up to `settings.concurrency` runs at once under the name `owner`."""
+
+    def __init__(
+        self, owner: str, ledger: Ledger, store: Store, queue: InputQueue, executor: Executor, settings: Settings
+    ) -> None:
+        self._owner = owner
+        self._ledger = ledger
+        self._store = store
+        self._queue = queue
+        self._executor = executor
+        self._settings = settings
+        self._running: dict[str, _Running] = {}
+        self._serving: set[asyncio.Task[None]] = set()
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._draining = asyncio.Event()
+
+    async def run(self) -> None:
+        """Work until `drain` or cancellation: take, renew and sweep, each at its own pace."""
+        loops = [
+            asyncio.create_task(self._take_forever()),
+            asyncio.create_task(self._every(self._settings.renew_every, self._renew)),
+            asyncio.create_task(self._every(self._settings.sweep_every, self._sweep)),
+        ]
+        drained = asyncio.create_task(self._draining.wait())
+        try:
+            done, _ = await asyncio.wait((*loops, drained), return_when=asyncio.FIRST_COMPLETED)
+            for loop in done - {drained}:
+                loop.result()
+            if drained.done():
+                loops[0].cancel()
+                await self._finish_or_give_back()
+        finally:
+            for task in (*loops, drained, *self._serving):
+                task.cancel()
+            await asyncio.gather(*loops, drained, *self._serving, return_exceptions=True)
+
+    def drain(self) -> None:
+        """Take nothing new; let running runs finish within `settings.drain`, give back the rest; then `run` returns."""
+        self._draining.set()
+
+    # taking
+
+    async def _take_forever(self) -> None:
+        failures = 0
+        while True:
+            await self._slots.acquire()
+            self._slots.release()
+            try:
+                free = self._settings.concurrency - len(self._serving)
+                for delivery in await self._queue.take(self._owner, max(1, min(free, TAKE_AT_ONCE)), BLOCK):
+                    await self._slots.acquire()
+                    self._serve(delivery.session_id)
+                    await self._queue.acknowledge([delivery])
+                failures = 0
+            except Unavailable as away:
+                failures += 1
+                await pause(failures, away, "take from the queue")
+
+    def _serve(self, session_id: str) -> None:
+        """Work off a session in a task of its own, which owns a slot and gives it back."""
+        self._start(self._work_off(session_id))
+
+    def _start(self, work: "Coroutine[None, None, None]") -> None:
+        async def in_slot() -> None:
+            try:
+                await work
+            finally:
+                self._slots.release()
+
+        task = asyncio.create_task(in_slot())
+        self._serving.add(task)
+        task.add_done_callback(self._served)
+
+    def _served(self, task: "asyncio.Task[None]") -> None:
+        self._serving.discard(task)
+        if not task.cancelled() and (crash := task.exception()) is not None:
+            log.error("run_crashed", exc_info=crash)
+
+    async def _work_off(self, session_id: str) -> None:
+        """Claim and execute the session's runs, one after the other, until there is none for us."""
+        while not self._draining.is_set():
+            claim = await self._claim(session_id)
+            if claim is None:
+                return
+            await self._execute(claim)
+
+    async def _claim(self, session_id: str) -> Claim | None:
+        try:
+            return await self._ledger.claim(self._owner, self._settings.lease, session_id)
+        except IllegalTransition:
+            return None  # logged where it was refused; the run stays pending, the sweep tries again
+        except Unavailable as away:
+            note(log, "claim_failed", logging.WARNING, session_id=session_id, why=str(away))
+            return None
+
+    async def _execute(self, claim: Claim) -> None:
+        task = asyncio.current_task()
+        assert task is not None, "runs inside a task"
+        running = _Running(claim, Signals(), task)
+        self._running[claim.run.id] = running
+        try:
+            await self._executor.execute(claim, running.signals)
+        finally:
+            if self._running.get(claim.run.id) is running:
+                del self._running[claim.run.id]
+
+    # keeping
+
+    async def _renew(self) -> None:
+        """Renew all leases in one statement; stop what is no longer ours, tell what was cancelled."""
+        asked = dict(self._running)
+        held = {run.run_id: run for run in await self._ledger.renew(self._owner, self._settings.lease)}
+        for run_id, running in asked.items():
+            lease = held.get(run_id)
+            if lease is None or lease.attempt != running.claim.run.attempt:
+                await self._stop_if_lost(running)
+            elif lease.cancel_asked:
+                running.signals.add(frozenset({Mark.CANCEL}))
+
+    async def _stop_if_lost(self, running: "_Running") -> None:
+        """Stop an execution whose lease was not renewed, unless that is so because it has just ended its run."""
+        run = running.claim.run
+        stored = await self._store.run(run.id)
+        ended_by_us = stored is not None and stored.run.attempt == run.attempt and stored.run.status in ENDED
+        if not ended_by_us and self._running.get(run.id) is running:
+            note(log, "lease_lost", logging.WARNING, run_id=run.id, attempt=run.attempt)
+            running.task.cancel()
+
+    async def _sweep(self) -> None:
+        """Find what nobody rings for: doorbells of dead consumers, runs never rung for, runs of dead owners."""
+        for delivery in await self._queue.reclaim(self._owner, self._settings.lease, SWEEP_AT_ONCE):
+            await self._slots.acquire()
+            self._serve(delivery.session_id)
+            await self._queue.acknowledge([delivery])
+        for session_id in await self._store.waiting_sessions(SWEEP_AT_ONCE):
+            await self._slots.acquire()
+            self._serve(session_id)
+        await self._take_over()
+
+    async def _take_over(self) -> None:
+        while not self._draining.is_set():
+            await self._slots.acquire()
+            try:
+                claim = await self._ledger.take_over(self._owner, self._settings.lease)
+            except BaseException:
+                self._slots.release()
+                raise
+            if claim is None:
+                self._slots.release()
+                return
+            self._start(self._go_on(claim))
+
+    async def _go_on(self, claim: Claim) -> None:
+        await self._execute(claim)
+        await self._work_off(claim.run.session_id)
+
+    async def _every(self, period: timedelta, work: Callable[[], Awaitable[None]]) -> None:
+        failures = 0
+        while True:
+            await asyncio.sleep(period.total_seconds())
+            try:
+                await work()
+                failures = 0
+            except Unavailable as away:
+                failures += 1
+                await pause(failures, away, work.__name__.strip("_"))
+
+    # ending
+
+    async def _finish_or_give_back(self) -> None:
+        note(log, "draining", runs=len(self._running))
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=self._settings.drain.total_seconds())
+        for running in list(self._running.values()):
+            running.task.cancel()
+            await asyncio.wait((running.task,))
+            try:
+                await self._ledger.give_back(running.claim.run, timedelta(0), Resumed.TAKEOVER)
+            except Unavailable as away:  # its lease will run out all the same
+                note(log, "not_given_back", logging.WARNING, run_id=running.claim.run.id, why=str(away))
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A run that this worker executes, and how to reach it."""
+
+    claim: Claim
+    signals: Signals
+    task: "asyncio.Task[None]"

@@ -1,0 +1,198 @@
+"""The executor: one claimed run, from its first fragment to its end.
+
+A pump moves fragments from the model to the writer; beside it waits whatever can interrupt it. A rerun is the same loop
+once more with all messages; the end is an offer that the store refuses while a message is unread.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from enum import Enum, auto
+
+from shared.backoff import delay
+from shared.errors import KodaError, LostOwnership
+from shared.events import Json
+from shared.ledger import Ledger
+from shared.logs import logger, note
+from shared.ports import Claim, Ending, Mark, Marks, Message, OutputStream, Resumed, Store
+from shared.run import RunStatus
+from shared.settings import Settings
+from worker.models.port import Fragment, Model, ModelFailed, Request, Usage
+from worker.patience import patiently
+from worker.signals import Signals
+from worker.writer import RunWriter
+
+log = logger("worker")
+
+
+class Reply(Enum):
+    """How one call of the model came out."""
+
+    COMPLETE = auto()
+    OUTDATED = auto()  # the run has more messages than this call was given
+    CANCELLED = auto()
+
+
+class Executor:
+    """Executes claimed runs. Holds no state of a run; executions overlap."""
+
+    def __init__(
+        self, ledger: Ledger, store: Store, output: OutputStream, marks: Marks, model: Model, settings: Settings
+    ) -> None:
+        self._ledger = ledger
+        self._store = store
+        self._output = output
+        self._marks = marks
+        self._model = model
+        self._settings = settings
+
+    async def execute(self, claim: Claim, signals: Signals) -> None:
+        """Bring a claimed run to its end, or give it back. Returns also when the run was lost to another worker.
+
+        Cancelling the task leaves the run as it stands: claimed, to be given back or taken over.
+        """
+        try:
+            async with RunWriter.open(
+                claim, self._ledger, self._store, self._output, signals, self._settings
+            ) as writer:
+                await self._attempt(claim, writer, signals)
+        except* LostOwnership as lost:
+            for reason in lost.exceptions:
+                note(log, "run_lost", logging.WARNING, run_id=claim.run.id, attempt=claim.run.attempt, why=str(reason))
+
+    async def _attempt(self, claim: Claim, writer: RunWriter, signals: Signals) -> None:
+        try:
+            if claim.resumed is None:
+                messages = await self._messages(claim)
+            elif await self._ends_here(claim, writer):
+                return
+            else:
+                messages = await self._rerun(claim, writer, str(claim.resumed))
+            await self._reply_until_read(claim, messages, writer, signals)
+        except ModelFailed as failure:
+            await self._fail(claim, writer, failure)
+
+    async def _ends_here(self, claim: Claim, writer: RunWriter) -> bool:
+        """End a run that is not to be tried again: its cancel was asked, or it is out of attempts."""
+        stored = await patiently(lambda: self._store.run(claim.run.id), "read the run")
+        if stored is not None and stored.cancel_asked:
+            await self._cancel(writer)
+            return True
+        if claim.run.attempt > self._settings.max_attempts:
+            error = f"gave up after {self._settings.max_attempts} attempts"
+            await writer.end(RunStatus.FAILED, {"error": error}, None, error)
+            return True
+        return False
+
+    async def _reply_until_read(
+        self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals
+    ) -> None:
+        while True:
+            usage: dict[str, Json] = {}
+            outcome = await self._reply(claim, messages, writer, signals, usage)
+            if outcome is Reply.CANCELLED:
+                await self._cancel(writer)
+                return
+            if outcome is Reply.COMPLETE:
+                ending = await writer.end(RunStatus.DONE, {"usage": usage}, len(messages), "reply complete")
+                if ending is Ending.ENDED:
+                    return
+            messages = await self._rerun(claim, writer, "merge")
+
+    async def _reply(
+        self,
+        claim: Claim,
+        messages: Sequence[Message],
+        writer: RunWriter,
+        signals: Signals,
+        usage: dict[str, Json],
+    ) -> Reply:
+        """Call the model once and write what it says, until it has said all or a signal makes it pointless."""
+        request = Request(claim.run.id, claim.run.attempt, messages)
+        pump = asyncio.create_task(self._pump(request, writer, usage))
+        try:
+            while not pump.done():
+                seen = await self._wait(claim, pump, writer, signals)
+                if Mark.CANCEL in seen:
+                    return Reply.CANCELLED
+                if Mark.RERUN in seen and await self._outdated(claim, messages):
+                    return Reply.OUTDATED
+            await pump
+            return Reply.COMPLETE
+        finally:
+            await _stop(pump)
+
+    async def _pump(self, request: Request, writer: RunWriter, usage: dict[str, Json]) -> None:
+        try:
+            async with aclosing(self._model.stream(request)) as pieces:
+                async for piece in pieces:
+                    match piece:
+                        case Fragment(text):
+                            await writer.fragment(text)
+                        case Usage(input_tokens, output_tokens):
+                            usage.update(input_tokens=input_tokens, output_tokens=output_tokens)
+        except (ModelFailed, KodaError):
+            raise
+        except Exception as crash:
+            # A fault in a model's adapter is that model's failure: the run is tried again, not left to its lease.
+            log.exception("model_crashed", extra={"fields": {"run_id": request.run_id}})
+            raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}: {crash}") from crash
+
+    async def _wait(
+        self, claim: Claim, pump: "asyncio.Task[None]", writer: RunWriter, signals: Signals
+    ) -> frozenset[Mark]:
+        """Wait for the pump's end or a signal; while the model is silent, look at the marks now and then.
+
+        While it speaks there is no need to: every append answers them.
+        """
+        seq = writer.next_seq
+        signalled = asyncio.create_task(signals.wait())
+        try:
+            timeout_s = self._settings.look_every.total_seconds()
+            done, _ = await asyncio.wait((pump, signalled), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _stop(signalled)
+        if not done and writer.next_seq == seq:
+            signals.add(await patiently(lambda: self._marks.read(claim.run.id), "read the marks"))
+        return signals.take()
+
+    async def _outdated(self, claim: Claim, messages: Sequence[Message]) -> bool:
+        """Whether the mark is true. Cleared first: a message that comes after the reading sets it again."""
+        await patiently(lambda: self._marks.clear(claim.run.id, Mark.RERUN), "clear the mark")
+        return len(await self._messages(claim)) > len(messages)
+
+    async def _messages(self, claim: Claim) -> Sequence[Message]:
+        return await patiently(lambda: self._store.messages_of(claim.run.id), "read the messages")
+
+    async def _rerun(self, claim: Claim, writer: RunWriter, reason: str) -> Sequence[Message]:
+        """Void the text so far and return all messages; what is written next is the reply to these."""
+        seq = await writer.rerun(reason)
+        messages = await self._messages(claim)
+        note(
+            log, "run_rerun", run_id=claim.run.id, reason=reason,
+            seq=seq, attempt=claim.run.attempt, messages=len(messages),
+        )  # fmt: skip
+        return messages
+
+    async def _cancel(self, writer: RunWriter) -> None:
+        await writer.end(RunStatus.CANCELLED, {"reason": "cancelled by the user"}, None, "cancelled by the user")
+
+    async def _fail(self, claim: Claim, writer: RunWriter, failure: ModelFailed) -> None:
+        """End the run, or give it back to be tried again after a pause."""
+        attempt = claim.run.attempt
+        note(log, "model_failed", logging.WARNING, run_id=claim.run.id, attempt=attempt, why=failure.problem)
+        if failure.permanent or attempt >= self._settings.max_attempts:
+            await writer.end(RunStatus.FAILED, {"error": failure.problem}, None, failure.problem)
+            return
+        await writer.drain()
+        after = delay(attempt, self._settings.backoff_cap)
+        await patiently(lambda: self._ledger.give_back(claim.run, after, Resumed.RETRY), "give the run back")
+
+
+async def _stop(task: "asyncio.Task[None]") -> None:
+    """Cancel a task of ours and wait until it has cleaned up; what it raised was seen or is moot."""
+    task.cancel()
+    await asyncio.wait((task,))
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,116 @@
+"""The outbox: events on their way to one place, in order, none skipped, gathered into batches.
+
+The writer has two: one to the output stream (sends at once; what gathers while a send is under way leaves together)
+and one to the store (lingers, so that many rows become one statement).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from shared.errors import LostOwnership, Unavailable
+from shared.events import Event
+from worker.patience import pause
+
+
+class Outbox:
+    """Hands events to `send` in the order of `put`, each at least once, until one is refused for good.
+
+    While the service is away it keeps everything and tries again with back-off. When `send` raises `LostOwnership` the
+    outbox closes: what it holds belongs to nobody, and every later call raises the same error.
+    """
+
+    def __init__(self, send: Callable[[Sequence[Event]], Awaitable[None]], linger: timedelta, size: int) -> None:
+        self._send = send
+        self._linger_s = linger.total_seconds()
+        self._size = size
+        self._waiting: list[Event] = []
+        self._sending = asyncio.Lock()
+        self._put = asyncio.Event()
+        self._full = asyncio.Event()
+        self._empty = asyncio.Event()
+        self._empty.set()
+        self._lost: LostOwnership | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many events have not arrived yet."""
+        return len(self._waiting)
+
+    def put(self, event: Event) -> None:
+        """Take an event to be sent.
+
+        Raises:
+            LostOwnership: an earlier one was refused for good.
+        """
+        self._check()
+        self._waiting.append(event)
+        self._empty.clear()
+        self._put.set()
+        if len(self._waiting) >= self._size:
+            self._full.set()
+
+    async def run(self) -> None:
+        """Send what is put until ownership is lost or the task is cancelled. One task per outbox."""
+        failures = 0
+        while self._lost is None:
+            await self._put.wait()
+            if not failures:
+                await self._gather()
+            try:
+                async with self._sending:
+                    await self._send_waiting()
+                failures = 0
+            except LostOwnership as lost:
+                self._lost = lost
+                self._empty.set()
+            except Unavailable as away:
+                failures += 1
+                await pause(failures, away, f"send {len(self._waiting)} events")
+
+    async def drain(self) -> None:
+        """Return when everything put so far has arrived.
+
+        Raises:
+            LostOwnership: it never will.
+        """
+        self._full.set()
+        await self._empty.wait()
+        self._check()
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[Sequence[Event]]:
+        """Hold all sending and give what has not arrived, so that it can be part of a bigger transaction.
+
+        The caller says `arrived` when that transaction took them; else they are sent as before.
+        """
+        async with self._sending:
+            self._check()
+            yield tuple(self._waiting)
+
+    def arrived(self, count: int) -> None:
+        """Forget the oldest `count` events: they are where they should be."""
+        del self._waiting[:count]
+        if not self._waiting:
+            self._put.clear()
+            self._full.clear()
+            self._empty.set()
+
+    async def _gather(self) -> None:
+        if self._linger_s and len(self._waiting) < self._size:
+            try:
+                async with asyncio.timeout(self._linger_s):
+                    await self._full.wait()
+            except TimeoutError:
+                return
+
+    async def _send_waiting(self) -> None:
+        batch = tuple(self._waiting)
+        if batch:
+            await self._send(batch)
+            self.arrived(len(batch))
+
+    def _check(self) -> None:
+        if self._lost is not None:
+            raise self._lost

@@ -1,0 +1,197 @@
+"""The writer: the only one who gives out a run's seqs, and the two ways that every event leaves by.
+
+At once to the output stream, where the waiters are; in batches to the store, which is the truth. Both are fenced by the
+attempt. An event that a waiter has seen is never given up: it stays in the outbox until the store has it, and if this
+process dies with it, the next owner copies it from the stream (`open`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from shared.errors import Unavailable
+from shared.events import Event, EventKind, Json, encode_data
+from shared.ledger import END_OF, Ledger
+from shared.logs import logger, note
+from shared.ports import Claim, Ending, OutputStream, Store
+from shared.run import RunStatus
+from shared.settings import Settings
+from shared.text import SurrogateJoiner
+from worker.outbox import Outbox
+from worker.patience import patiently
+from worker.signals import Signals
+
+log = logger("worker")
+
+MOST_UNSENT = 256  # beyond this the model waits for the store: memory per run stays bounded while a service is away
+
+
+class RunWriter:
+    """Writes one run's events under one attempt. Calls do not overlap; make it with `open`."""
+
+    def __init__(
+        self, claim: Claim, first_seq: int, ledger: Ledger, store: Store, output: OutputStream,
+        signals: Signals, settings: Settings,
+    ) -> None:  # fmt: skip
+        self.next_seq = first_seq
+        self._run_id = claim.run.id
+        self._attempt = claim.run.attempt
+        self._streaming = claim.run.status is RunStatus.STREAMING
+        self._ledger = ledger
+        self._store = store
+        self._output = output
+        self._signals = signals
+        self._settings = settings
+        self._joiner = SurrogateJoiner()
+        self._to_stream = Outbox(self._publish, linger=timedelta(0), size=1)
+        self._to_store = Outbox(self._flush, linger=settings.flush_every, size=settings.flush_rows)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls, claim: Claim, ledger: Ledger, store: Store, output: OutputStream, signals: Signals, settings: Settings
+    ) -> AsyncIterator["RunWriter"]:
+        """Open the writer of a claimed run; on leaving, whatever has not arrived is dropped (`drain` first).
+
+        For a run that goes on from somebody else, this raises the fence and copies what is only on the stream.
+
+        Raises:
+            LostOwnership: the run is somebody else's already.
+        """
+        first_seq = await _salvage(claim, store, output) if claim.resumed else 0
+        writer = cls(claim, first_seq, ledger, store, output, signals, settings)
+        async with asyncio.TaskGroup() as tasks:
+            senders = [tasks.create_task(box.run()) for box in (writer._to_stream, writer._to_store)]
+            try:
+                yield writer
+            finally:
+                for sender in senders:
+                    sender.cancel()
+
+    async def fragment(self, text: str) -> None:
+        """Write a piece of the reply; the first one moves the run to streaming.
+
+        The half of a split emoji is kept until its other half comes.
+
+        Raises:
+            LostOwnership: the run is not ours (any more), or has ended. Nothing was written.
+        """
+        joined = self._joiner.feed(text)
+        if joined or not text:
+            await self._delta(joined)
+
+    async def rerun(self, reason: str) -> int:
+        """Write that the text so far is void, and return the seq of that event."""
+        self._joiner = SurrogateJoiner()
+        return await self.event(EventKind.RERUN, {"reason": reason, "attempt": self._attempt})
+
+    async def event(self, kind: EventKind, data: dict[str, Json]) -> int:
+        """Write an event that does not end the run, and return its seq.
+
+        It is on its way when this returns; `drain` waits until it has arrived.
+        """
+        if self._to_store.waiting >= MOST_UNSENT:
+            await self._to_store.drain()
+        event = Event(self._run_id, self.next_seq, kind, encode_data(data))
+        self._to_stream.put(event)
+        self._to_store.put(event)
+        self.next_seq += 1
+        return event.seq
+
+    async def drain(self) -> None:
+        """Return when the store has everything that was written."""
+        await self._to_store.drain()
+
+    async def end(self, target: RunStatus, data: dict[str, Json], inputs_read: int | None, why: str) -> Ending:
+        """End the run: its status and its last events in one transaction, then the terminal one to the stream.
+
+        UNREAD: there are more messages than `inputs_read`; the run has not ended and no seq was used.
+
+        Raises:
+            LostOwnership: somebody else owns or has ended it.
+        """
+        rest = self._joiner.flush()
+        if rest:
+            await self._delta(rest)
+        async with self._to_store.held() as unsent:
+            terminal = Event(self._run_id, self.next_seq, END_OF[target], encode_data(data))
+            last = [*unsent, terminal]
+            ending = await self._finish(target, last, inputs_read, why)
+            if ending is Ending.ENDED:
+                self._to_store.arrived(len(unsent))
+                self.next_seq += 1
+        if ending is Ending.ENDED:
+            await self._say_goodbye(terminal)
+        return ending
+
+    async def _finish(self, target: RunStatus, last: Sequence[Event], inputs_read: int | None, why: str) -> Ending:
+        asked_before = False
+
+        async def finish() -> Ending:
+            nonlocal asked_before
+            # An earlier try may have been carried out although its answer was lost.
+            if asked_before and list(await self._store.events(self._run_id, last[-1].seq, 1)) == [last[-1]]:
+                return Ending.ENDED
+            asked_before = True
+            return await self._ledger.finish(self._run_id, self._attempt, target, last, inputs_read, why)
+
+        return await patiently(finish, "end the run")
+
+    async def _say_goodbye(self, terminal: Event) -> None:
+        """Send the terminal event to the stream, trying for a lease: the store has it, so waiters will see it."""
+        try:
+            async with asyncio.timeout(self._settings.lease.total_seconds()):
+                self._to_stream.put(terminal)
+                await self._to_stream.drain()
+                await self._output.expire(self._run_id, self._settings.out_stream_ttl)
+        except (TimeoutError, Unavailable):
+            note(log, "goodbye_not_sent", run_id=self._run_id, seq=terminal.seq)
+
+    async def _delta(self, text: str) -> None:
+        if not self._streaming:
+            await patiently(lambda: self._ledger.begin_streaming(self._run_id, self._attempt), "begin streaming")
+            self._streaming = True
+        await self.event(EventKind.DELTA, {"text": text})
+
+    async def _publish(self, events: Sequence[Event]) -> None:
+        self._signals.add(await self._output.append(events, self._attempt))
+
+    async def _flush(self, events: Sequence[Event]) -> None:
+        await self._store.append(self._run_id, self._attempt, events)
+
+
+async def _salvage(claim: Claim, store: Store, output: OutputStream) -> int:
+    """Take the run over from its last owner: fence it off, copy to the store what is only on the stream.
+
+    Returns the next seq. Waits for as long as the bus or the store is away: what only the stream has, waiters may have
+    seen, and a seq that was seen must not be given to another text.
+    """
+    run_id, attempt = claim.run.id, claim.run.attempt
+
+    async def salvage() -> int:
+        await output.raise_fence(run_id, attempt)
+        stored = await store.run(run_id)
+        first = 0 if stored is None or stored.last_seq is None else stored.last_seq + 1
+        missing = _contiguous(run_id, attempt, first, await output.entries(run_id))
+        if missing:
+            await store.append(run_id, attempt, missing)
+            note(log, "events_salvaged", run_id=run_id, attempt=attempt, seq=first, count=len(missing))
+        return first + len(missing)
+
+    return await patiently(salvage, "take the run over")
+
+
+def _contiguous(run_id: str, attempt: int, start: int, entries: Sequence[Event]) -> list[Event]:
+    """Return the events from `start` to the last entry, one for each seq.
+
+    A seq that neither the store nor the stream has was lost with both (bus emptied, then the owner killed before its
+    next flush). A waiter may have seen it, so it is not given out again: it becomes one more `rerun`, which says what
+    is true of it, that the text so far is void.
+    """
+    by_seq = {event.seq: event for event in reversed(entries) if event.seq >= start}
+    lost = encode_data({"reason": "takeover", "attempt": attempt})
+    return [
+        by_seq.get(seq) or Event(run_id, seq, EventKind.RERUN, lost)
+        for seq in range(start, max(by_seq, default=-1) + 1)
+    ]
