@@ -180,7 +180,7 @@ class MemoryStore:
         """End a run with its last events, unless it is lost or has unread messages."""
         tables = self._ready()
         row = tables.run_by_id.find(run_id)
-        if row is None or row.status is not source or row.attempt != attempt:
+        if row is None or row.status != source or row.attempt != attempt:
             return Ending.LOST
         if inputs_read is not None and tables.inputs_by_run.count(run_id) > inputs_read:
             return Ending.UNREAD
@@ -287,7 +287,7 @@ class MemoryStore:
         tables = self._tables
         row = tables.runs.update(
             run_id,
-            lambda row: row.status is source and row.attempt == attempt,
+            lambda row: row.status == source and row.attempt == attempt,
             lambda row: self._moved(row, target),
         )
         if row is None:
