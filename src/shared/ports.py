@@ -6,7 +6,7 @@ each adapter. All calls are coroutines of one event loop and may overlap unless 
 transaction: it happens as a whole or not at all.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import Enum, StrEnum, auto
@@ -75,7 +75,7 @@ class OutputStream(Protocol):
         """Return all entries that the stream holds now, oldest first; empty when there is no stream."""
         ...
 
-    def follow(self, run_id: str) -> AsyncIterator[Sequence[Event]]:
+    def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
         """Yield the stream's entries from its start, in batches of at least one, waiting for what is yet to come.
 
         It may begin before the first entry exists, and it goes on when the stream vanishes and begins again. It never
@@ -326,7 +326,11 @@ class Store(Protocol):
         ...
 
     async def session_events(self, session_id: str, after: tuple[int, int], limit: int) -> SessionPage:
-        """Return up to `limit` events of a session after the position (ordinal, seq); (0, -1) is the beginning."""
+        """Return up to `limit` events of a session after the position (ordinal, seq); (0, -1) is the beginning.
+
+        The page reaches no further than the newest event of the first run that has not ended: what later runs have
+        already (a cancel while they waited) comes after all of that run's, so it must not come before.
+        """
         ...
 
     # keeping house

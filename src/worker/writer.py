@@ -61,10 +61,16 @@ class RunWriter:
         """
         first_seq = await _salvage(claim, store, output) if claim.resumed else 0
         writer = cls(claim, first_seq, ledger, store, output, signals, settings)
+        async with writer.sending():
+            yield writer
+
+    @asynccontextmanager
+    async def sending(self) -> AsyncIterator[None]:
+        """Send what is written while the block lasts. Errors of the block come out in a group."""
         async with asyncio.TaskGroup() as tasks:
-            senders = [tasks.create_task(box.run()) for box in (writer._to_stream, writer._to_store)]
+            senders = [tasks.create_task(box.run()) for box in (self._to_stream, self._to_store)]
             try:
-                yield writer
+                yield
             finally:
                 for sender in senders:
                     sender.cancel()
