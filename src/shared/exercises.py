@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Protocol, TypeAlias, TypeVar, cast
 
 from shared.errors import Misconfigured
-from shared.foreign import Unusable, binding_line, execute, read_source, shown, told, why_not_callable
+from shared.foreign import Unusable, binding_line, execute, parse, read_source, shown, told, why_not_callable
 from shared.run import Run, RunStatus
 
 T = TypeVar("T")
@@ -155,9 +155,16 @@ def _take(
             if problem is None:
                 found[shape.name] = value
             else:
-                line = binding_line(shape.name, source)
+                line = _line_of(shape.name, source)
                 faults.append(Fault((shape.number,), shown(path), line, f"{shape.name} {problem}", shape.call))
     return found, faults
+
+
+def _line_of(name: str, source: str) -> int | None:
+    try:
+        return binding_line(name, parse(source))
+    except Unusable:  # a syntax tree has narrower limits than the compiler
+        return None
 
 
 def _misfit(shape: Shape, value: object) -> str | None:

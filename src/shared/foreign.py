@@ -8,7 +8,9 @@ returns.
 import ast
 import inspect
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -59,6 +61,28 @@ def read_source(path: Path) -> str:
         raise Unusable(f"cannot be read: {error.strerror}") from error
 
 
+@contextmanager
+def _reading_python() -> Iterator[None]:
+    # The compiler's warnings ("\d" is no escape) are about style; whoever reads our output did not ask for them.
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            yield
+        except SyntaxError as error:
+            raise Unusable(f"is not Python: {error.msg}", error.lineno) from error
+        except Exception as error:  # a NUL byte, or nesting beyond the compiler's limits
+            raise Unusable(f"is not Python: {told(error)}") from error
+
+
+def parse(source: str) -> ast.Module:
+    """Return the syntax tree of a file's text, executing nothing.
+
+    Raises:
+        Unusable: it is not Python.
+    """
+    with _reading_python():
+        return ast.parse(source)
+
+
 def execute(path: Path, source: str, announce: Callable[[str], None] | None = None) -> ModuleType:
     """Execute a file's text as a fresh module that remembers where it came from. No bytecode is written.
 
@@ -68,12 +92,8 @@ def execute(path: Path, source: str, announce: Callable[[str], None] | None = No
         Unusable: it is not Python, or it raised, `SystemExit` included. `KeyboardInterrupt` alone goes through.
     """
     where = str(path.absolute())  # under this name a traceback finds the lines it shows
-    try:
+    with _reading_python():
         code = compile(source, where, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        raise Unusable(f"is not Python: {error.msg}", error.lineno) from error
-    except Exception as error:  # a NUL byte, or nesting beyond the compiler's limits
-        raise Unusable(f"is not Python: {told(error)}") from error
     module = ModuleType(f"_foreign_{path.stem}_{next(_serial)}")
     module.__file__ = where
     module.__package__ = ""  # it belongs to none, so that a relative import says just that
@@ -130,10 +150,10 @@ def why_not_callable(value: object, arguments: int) -> str | None:
     return None
 
 
-def binding_line(name: str, source: str) -> int | None:
+def binding_line(name: str, module: ast.Module) -> int | None:
     """Return the line at the top level that binds a name, the last of several; None: there is none."""
     line = None
-    for node in ast.parse(source).body:
+    for node in module.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names = [node.name]
         else:
