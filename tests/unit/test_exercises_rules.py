@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.errors import IllegalTransition
@@ -65,6 +65,7 @@ def test_all_36_moves_are_answered_as_the_matrix_says(current: RunStatus, target
         assert isinstance(refused.value, ValueError)
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(RunStatus)))
 def test_no_series_of_moves_leaves_an_end_or_goes_back(targets: list[RunStatus]) -> None:
     """Whatever is tried, in whatever order, a run goes forward and stays where it ended."""
@@ -97,6 +98,7 @@ def contiguous(arrived: set[int], start: int) -> list[int]:
     return list(itertools.takewhile(arrived.__contains__, itertools.count(start)))
 
 
+@settings(deadline=None)
 @given(
     st.integers(0, 8).flatmap(
         lambda start: st.tuples(st.just(start), st.lists(st.integers(0, 16), max_size=60)),
@@ -114,6 +116,7 @@ def test_after_every_arrival_exactly_the_contiguous_run_is_out(case: tuple[int, 
         assert delivered == [(due, f"item {due}") for due in contiguous(arrived, start)]
 
 
+@settings(deadline=None)
 @given(st.permutations(range(40)), st.data())
 def test_any_permutation_with_copies_comes_out_in_order(numbers: list[int], data: st.DataObject) -> None:
     """However the bus shuffles and re-delivers, the reader gets 0, 1, 2 … each once."""
@@ -297,6 +300,7 @@ def test_a_cursor_and_the_number_that_is_next(header: str | None, number: int) -
     assert (type(answer), answer) == (int, number)
 
 
+@settings(deadline=None)
 @given(st.text() | st.text(alphabet="0123456789٣²_ +-\n", max_size=20))
 def test_no_text_makes_it_raise(header: str) -> None:
     """The oracle spells the rule out character by character: a cursor is digits of ours, neither none nor too many."""
