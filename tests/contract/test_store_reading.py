@@ -4,7 +4,7 @@ from shared.events import Event
 from shared.ports import SessionPage
 from shared.run import RunStatus
 from tests.contract.adapters import Ports, on_each_adapter
-from tests.contract.values import BEGINNING, a_message, delta, deltas, done, ended, opened, started
+from tests.contract.values import AN_HOUR, BEGINNING, a_message, cancelled, delta, deltas, done, ended, opened, started
 
 
 @on_each_adapter
@@ -122,3 +122,37 @@ async def test_a_cursor_at_the_end_gets_what_comes_next(ports: Ports) -> None:
     page = await ports.store.session_events("s", page.cursor, 10)
     assert list(page.events) == [delta("r0", 2), done("r0", 3), *deltas("r1", 0, 1), done("r1", 1)]
     assert (page.cursor, page.more) == ((1, 1), False)
+
+
+@on_each_adapter
+async def test_a_page_ends_with_the_first_run_that_has_not_ended(ports: Ports) -> None:
+    """What a later run has already, a cancel while it waited, is not told before all of the earlier run is."""
+    await started(ports, "r0")
+    await opened(ports, "r1")
+    await opened(ports, "r2")
+    await ports.store.append("r0", 1, deltas("r0", 0, 2))
+    await ports.store.finish("r2", 0, RunStatus.PENDING, RunStatus.CANCELLED, [cancelled("r2", 0)], None, "stop")
+    page = await ports.store.session_events("s", BEGINNING, 10)
+    assert (list(page.events), page.cursor, page.more) == (deltas("r0", 0, 2), (0, 1), False)
+    page = await ports.store.session_events("s", BEGINNING, 2)
+    assert (list(page.events), page.cursor, page.more) == (deltas("r0", 0, 2), (0, 1), False)
+    await ports.store.finish("r0", 1, RunStatus.RUNNING, RunStatus.DONE, [done("r0", 2)], None, "end")
+    page = await ports.store.session_events("s", page.cursor, 10)
+    assert (list(page.events), page.cursor, page.more) == ([done("r0", 2)], (0, 2), False)
+    await ports.store.claim("w", AN_HOUR, "s")
+    await ports.store.finish("r1", 1, RunStatus.RUNNING, RunStatus.DONE, [done("r1", 0)], None, "end")
+    page = await ports.store.session_events("s", page.cursor, 10)
+    assert (list(page.events), page.cursor, page.more) == ([done("r1", 0), cancelled("r2", 0)], (2, 0), False)
+
+
+@on_each_adapter
+async def test_a_cursor_behind_a_run_that_has_not_ended_waits(ports: Ports) -> None:
+    """A position in a later run gets nothing, and is kept, until the earlier run has ended."""
+    await opened(ports, "r0")
+    await opened(ports, "r1")
+    await ports.store.finish("r1", 0, RunStatus.PENDING, RunStatus.CANCELLED, [cancelled("r1", 0)], None, "stop")
+    page = await ports.store.session_events("s", (1, -1), 10)
+    assert (list(page.events), page.cursor, page.more) == ([], (1, -1), False)
+    await ports.store.finish("r0", 0, RunStatus.PENDING, RunStatus.CANCELLED, [cancelled("r0", 0)], None, "stop")
+    page = await ports.store.session_events("s", (1, -1), 10)
+    assert (list(page.events), page.cursor, page.more) == ([cancelled("r1", 0)], (1, 0), False)

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from datetime import timedelta
 
 from shared.adapters.memory.keys import Keys, Waiters
@@ -135,7 +135,7 @@ class MemoryOutputStream:
         stream = self._bus.outputs.get(self._bus.output_key(run_id))
         return [] if stream is None else stream.values()
 
-    async def follow(self, run_id: str) -> AsyncIterator[Sequence[Event]]:
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event], None]:
         """Yield all entries from the stream's start, without end, at a position of its own."""
         bus, key, position = self._bus, self._bus.output_key(run_id), START
         while True:

@@ -112,6 +112,9 @@ class Tables:
         self.pending_by_session: Ordered[RunRow] = Ordered(
             lambda row: row.session_id if row.status is RunStatus.PENDING else None, lambda row: (row.ordinal,)
         )
+        self.unended_by_session: Ordered[RunRow] = Ordered(
+            lambda row: None if row.ended else row.session_id, lambda row: (row.ordinal,)
+        )
         self.runs_by_owner: Ordered[RunRow] = Ordered(lambda row: row.owner, lambda row: (row.serial,))
         self.leases: Ordered[RunRow] = Ordered(
             lambda row: None if row.leased_until is None else True, lambda row: (row.leased_until, row.serial)
@@ -126,6 +129,7 @@ class Tables:
             self.active_run,
             self.runs_by_session,
             self.pending_by_session,
+            self.unended_by_session,
             self.runs_by_owner,
             self.leases,
             self.unarchived,

@@ -226,16 +226,17 @@ class MemoryStore:
         return [row.answer(replayed=False) for row in self._ready().inputs_by_session.rows(session_id)]
 
     async def session_events(self, session_id: str, after: tuple[int, int], limit: int) -> SessionPage:
-        """Return up to `limit` events of the session behind a position."""
+        """Return up to `limit` events of the session behind a position, up to its first run that has not ended."""
         tables, (ordinal, seq) = self._ready(), after
+        unended = tables.unended_by_session.first(session_id)
         found: list[tuple[int, Event]] = []
         for row in tables.runs_by_session.each(session_id, (ordinal,)):
+            # One event more than asked for tells whether there is more.
+            if len(found) > limit or (unended is not None and row.ordinal > unended.ordinal):
+                break
             start = seq + 1 if row.ordinal == ordinal else 0
-            # One more than asked for tells whether there is more.
             events = tables.events_by_run.rows(row.id, (start,), limit + 1 - len(found))
             found.extend((row.ordinal, event) for event in events)
-            if len(found) > limit:
-                break
         page = found[:limit]
         cursor = (page[-1][0], page[-1][1].seq) if page else after
         return SessionPage([event for _, event in page], cursor, more=len(found) > limit)
