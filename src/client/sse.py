@@ -90,7 +90,7 @@ class EventStreamParser:
         return lines
 
     def _take_line(self, line: bytes) -> None:
-        name, colon, value = line.partition(b":")
+        name, _, value = line.partition(b":")
         if value.startswith(b" "):
             value = value[1:]
         if name == b"data":
@@ -103,7 +103,7 @@ class EventStreamParser:
         elif name == b"retry":
             if value.isdigit():  # of bytes: the ten ASCII digits
                 self.retry = _milliseconds(value)
-        elif colon and not name:
+        elif not name:  # the line is not empty, so it begins with the colon
             self.comments += 1
 
     def _end_block(self, events: list[ServerEvent]) -> None:

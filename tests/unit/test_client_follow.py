@@ -316,6 +316,12 @@ def test_a_snapshot_moves_the_cursor_to_its_number(drive: Drive) -> None:
     assert server.asked == [None, "41"]
 
 
+def test_a_snapshot_replaces_whatever_its_number(drive: Drive) -> None:
+    """A snapshot at or below the cursor is no duplicate: its text stands, and the events behind it are new again."""
+    server = Server(Connection([frames([0, 1, 2]) + frame(1, "snapshot") + frame(2) + frame(3, "done")]))
+    assert drive(server, "run-1").events == [had(0), had(1), had(2), had(1, "snapshot"), had(2), had(3, "done")]
+
+
 def test_a_snapshot_after_a_gap_moves_the_cursor_back(drive: Drive) -> None:
     """A cursor ahead of the history is given up for the snapshot's, and the events after it are new (R4)."""
     server = Server(Connection([RETRY + GAP + frame(10, "snapshot") + frame(11)]), LAST)
@@ -491,6 +497,20 @@ def test_retry_after_is_waited_for(drive: Drive, status: int, headers: dict[str,
     assert drive(server, certain()).pauses == [pause]
 
 
+def test_what_one_answer_asks_for_is_waited_for_once(drive: Drive) -> None:
+    """The pause after a later connection knows nothing of it."""
+    server = Server(Connection(status=503, headers={"retry-after": "5"}), Connection(), LAST)
+    assert drive(server, certain()).pauses == [6.0, 2.0]
+
+
+def test_digits_that_are_no_ascii_ask_for_no_pause() -> None:
+    """A superscript is a digit to Python and no number: it is ignored like any other text."""
+    following = certain()
+    following.begin()
+    assert not following.answered(503, {"retry-after": "²"})
+    assert following.next_pause() == timedelta(seconds=1)
+
+
 @pytest.mark.parametrize("seconds", ["301", "9" * 400])
 def test_a_server_that_wants_too_long_a_pause_is_given_up(drive: Drive, seconds: str) -> None:
     """Nobody is made to wait beyond the longest wait: the caller hears of it at once."""
@@ -500,6 +520,14 @@ def test_a_server_that_wants_too_long_a_pause_is_given_up(drive: Drive, seconds:
     assert followed.raised.tries == 1
     assert followed.raised.last_error == "status 503 and content type none"
     assert followed.pauses == []
+
+
+def test_the_cause_is_what_ended_the_last_connection(drive: Drive) -> None:
+    """Where the last connection ended in order, no earlier exception is blamed."""
+    server = Server(Connection(refused=httpx.ConnectError("refused")), Connection())
+    gave_up = drive(server, certain(patience=Patience(failures=2))).raised
+    assert isinstance(gave_up, GaveUp)
+    assert (gave_up.last_error, gave_up.__cause__) == ("the stream ended before the run did", None)
 
 
 def test_giving_up_without_any_event_says_so(drive: Drive) -> None:
