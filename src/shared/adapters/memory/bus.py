@@ -60,6 +60,11 @@ class MemoryBus:
         """Return the marks of a run that are set and not expired."""
         return frozenset(mark for mark in Mark if self.marks.get(self.mark_key(run_id, mark)) is not None)
 
+    @property
+    def input_key(self) -> str:
+        """The key of the input stream."""
+        return f"{self.prefix}:in"
+
     # The braces are part of the key: on a Redis cluster they put all keys of one run into one slot.
 
     def output_key(self, run_id: str) -> str:
@@ -159,7 +164,7 @@ class MemoryInputQueue:
 
     def __init__(self, bus: MemoryBus) -> None:
         self._bus = bus
-        self._key = f"{bus.prefix}:in"
+        self._key = bus.input_key
 
     async def put(self, session_id: str) -> None:
         """Append the session to the input stream and wake who waits."""

@@ -22,6 +22,10 @@ class Keys(Generic[V]):
         self._deadlines: dict[str, float] = {}
         self._due: list[tuple[float, str]] = []  # a heap; an entry counts only while it is the key's deadline
 
+    def __len__(self) -> int:
+        self._drop_due()
+        return len(self._values)
+
     def get(self, key: str) -> V | None:
         """Return the key's value, None when there is none or its time is over."""
         self._drop_due()
@@ -73,6 +77,9 @@ class Waiters:
 
     def __init__(self) -> None:
         self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(futures) for futures in self._waiting.values())
 
     async def wait(self, key: str) -> None:
         """Return at the key's next change."""

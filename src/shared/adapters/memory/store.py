@@ -129,7 +129,7 @@ class MemoryStore:
         """Prolong the leases of the owner's runs."""
         tables, until = self._ready(), self._after(lease)
         with tables.journal:
-            for row in list(tables.runs_by_owner.rows(owner)):
+            for row in tables.runs_by_owner.rows(owner):
                 tables.runs.update(row.id, lambda _: True, lambda row: replace(row, leased_until=until))
         return [Held(row.id, row.attempt, row.cancel_asked) for row in tables.runs_by_owner.rows(owner)]
 

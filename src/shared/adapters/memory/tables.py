@@ -5,7 +5,7 @@ keeps the indexes and which the journal can undo by swapping back.
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
@@ -115,15 +115,15 @@ class Ordered(Generic[R]):
         self._order = order
         self._groups: dict[Hashable, tuple[list[Order], list[R]]] = {}
 
-    def rows(self, group: Hashable, start: Order = (), limit: int | None = None) -> Sequence[R]:
+    def rows(self, group: Hashable, start: Order = (), limit: int | None = None) -> list[R]:
         """Return up to `limit` rows (all, when None) of a group whose order is at or after `start`."""
-        orders, rows = self._groups.get(group, ((), ()))
+        orders, rows = self._groups.get(group, ([], []))
         low = bisect_left(orders, start)
         return rows[low:] if limit is None else rows[low : low + limit]
 
     def each(self, group: Hashable, start: Order = ()) -> Iterator[R]:
         """Yield the rows of a group from `start` on; the table must not change meanwhile."""
-        orders, rows = self._groups.get(group, ((), ()))
+        orders, rows = self._groups.get(group, ([], []))
         for place in range(bisect_left(orders, start), len(rows)):
             yield rows[place]
 
