@@ -66,6 +66,12 @@ async def started(
     return claim
 
 
+async def claimed(ports: Ports, session_id: str | None = None) -> str | None:
+    """Claim and return the run's id."""
+    claim = await ports.store.claim("w", AN_HOUR, session_id)
+    return None if claim is None else claim.run.id
+
+
 async def ended(ports: Ports, run_id: str, session_id: str = "s", fragments: int = 2) -> None:
     """Open a run, claim it, and end it with some fragments and a terminal event."""
     await started(ports, run_id, session_id)
