@@ -1,6 +1,6 @@
-"""How long to wait before trying again: exponential, capped, with full jitter.
+"""How long to wait before trying again: exponential, capped, with jitter.
 
-Full jitter (a random share of the growing delay) spreads out those who failed together; see "Exponential Backoff and
+The jitter spreads out those who failed together; this one is "equal jitter" in the terms of "Exponential Backoff and
 Jitter", AWS Architecture Blog, 2015.
 """
 
