@@ -9,7 +9,7 @@ import pytest
 
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryStore
-from shared.adapters.memory.tables import UniqueViolation
+from shared.adapters.memory.indexes import UniqueViolation
 from shared.errors import Unavailable
 from shared.events import Event, EventKind
 from shared.ports import Ending, Message, Resumed

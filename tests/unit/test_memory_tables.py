@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.adapters.memory.tables import Journal, Ordered, Table, Unique, UniqueViolation
+from shared.adapters.memory.indexes import Ordered, Unique, UniqueViolation
+from shared.adapters.memory.tables import Journal, Table
 
 
 @dataclass(frozen=True)

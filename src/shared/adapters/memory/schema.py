@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count
 
-from shared.adapters.memory.tables import Journal, Ordered, Table, Unique
+from shared.adapters.memory.indexes import Ordered, Unique
+from shared.adapters.memory.tables import Journal, Table
 from shared.events import Event
 from shared.ports import Accepted, Message, Resumed, StoredRun
 from shared.run import ACTIVE, ENDED, Run, RunStatus
