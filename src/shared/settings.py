@@ -63,18 +63,21 @@ is a constant that exercises can import and not a field below.
 """
 
 
-def _seconds(value: float, why: str) -> timedelta:
-    default: timedelta = field(default=timedelta(seconds=value), metadata={"why": why})
+# `zero` says that a setting may be zero. All others would stop the system with it, or have it turn without a pause.
+
+
+def _seconds(value: float, why: str, *, zero: bool = False) -> timedelta:
+    default: timedelta = field(default=timedelta(seconds=value), metadata={"why": why, "zero": zero})
     return default
 
 
-def _whole(value: int, why: str) -> int:
-    default: int = field(default=value, metadata={"why": why})
+def _whole(value: int, why: str, *, zero: bool = False) -> int:
+    default: int = field(default=value, metadata={"why": why, "zero": zero})
     return default
 
 
 def _name(value: str, why: str) -> str:
-    default: str = field(default=value, metadata={"why": why})
+    default: str = field(default=value, metadata={"why": why, "zero": False})
     return default
 
 
@@ -86,10 +89,10 @@ class Settings:
     schema: str = _name("koda", "the SQL schema that holds our tables")
 
     heartbeat: timedelta = _seconds(15, "silence after which a waiter gets a comment and the run's status is re-read")
-    retry: timedelta = _seconds(1, "how long a client waits before it reconnects (SSE `retry`)")
-    reorder_limit: int = _whole(64, "events held behind a hole before it is filled from the store")
-    reorder_wait: timedelta = _seconds(2, "how long a hole may stay open before it is filled from the store")
-    replay_cap: int = _whole(2000, "events replayed one by one; more are sent as one snapshot")
+    retry: timedelta = _seconds(1, "how long a client waits before it reconnects (SSE `retry`)", zero=True)
+    reorder_limit: int = _whole(64, "events held behind a hole before it is filled from the store", zero=True)
+    reorder_wait: timedelta = _seconds(2, "how long a hole may stay open before it is filled from the store", zero=True)
+    replay_cap: int = _whole(2000, "events replayed one by one; more are sent as one snapshot", zero=True)
     max_connection_age: timedelta = _seconds(600, "a stream ends at 80 to 100 % of this, so that clients spread out")
     send_timeout: timedelta = _seconds(10, "a client that takes nothing for this long is dropped")
     max_text: int = _whole(8000, "code points in a message")
@@ -98,33 +101,42 @@ class Settings:
     max_run_waiters: int = _whole(2_000, "streams open at once on one run in one gateway")
 
     flush_rows: int = _whole(32, "events after which the writer flushes to the store")
-    flush_every: timedelta = _seconds(0.2, "age of the oldest unflushed event at which the writer flushes")
+    flush_every: timedelta = _seconds(0.2, "age of the oldest unflushed event at which the writer flushes", zero=True)
     lease: timedelta = _seconds(15, "how long a claim holds without being renewed")
     renew_every: timedelta = _seconds(5, "how often a worker renews all its leases, in one statement")
     max_attempts: int = _whole(3, "claims of one run before it is failed")
-    backoff_cap: timedelta = _seconds(10, "the longest pause before the next attempt (1 s · 2ⁿ, with jitter)")
-    drain: timedelta = _seconds(10, "how long a process may take to end after SIGTERM")
+    backoff_cap: timedelta = _seconds(
+        10, "the longest pause before the next attempt (1 s · 2ⁿ, with jitter)", zero=True
+    )
+    drain: timedelta = _seconds(10, "how long a process may take to end after SIGTERM", zero=True)
     concurrency: int = _whole(64, "runs that one worker executes at once")
     look_every: timedelta = _seconds(0.5, "how often the marks are read while the model is silent")
     sweep_every: timedelta = _seconds(5, "how often lost doorbells, dead owners and old logs are looked for")
-    fragment_pace: timedelta = _seconds(0.04, "the scripted model's pause between two fragments")
+    fragment_pace: timedelta = _seconds(0.04, "the scripted model's pause between two fragments", zero=True)
 
-    retention: timedelta = _seconds(6 * 3600, "age at which an ended run's rows become one text")
-    out_stream_ttl: timedelta = _seconds(900, "how long an ended run's output stream is kept")
+    retention: timedelta = _seconds(6 * 3600, "age at which an ended run's rows become one text", zero=True)
+    out_stream_ttl: timedelta = _seconds(900, "how long an ended run's output stream is kept", zero=True)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> "Settings":
         """Read the settings that `environment` overrides; all others keep their defaults.
 
         Raises:
-            Misconfigured: a value cannot be read. The message names the variable and what it should look like.
+            Misconfigured: a value cannot be read or would not work. The message names the variable and what it should
+                look like.
         """
         given: dict[str, timedelta | int | str] = {}
         for setting in fields(cls):
             variable = variable_of(setting)
             if variable in environment:
                 given[setting.name] = _parse_like(setting, variable, environment[variable])
-        return cls(**given)  # type: ignore[arg-type]  # each value was parsed by its own field's type
+        settings = cls(**given)  # type: ignore[arg-type]  # each value was parsed by its own field's type
+        if settings.renew_every >= settings.lease:
+            problem = (
+                f"{PREFIX}RENEW_EVERY ({settings.renew_every}) is not shorter than {PREFIX}LEASE ({settings.lease})"
+            )
+            raise Misconfigured("settings", problem, "change one of them")
+        return settings
 
 
 def variable_of(setting: "Field[object]") -> str:
@@ -133,8 +145,13 @@ def variable_of(setting: "Field[object]") -> str:
 
 
 def _parse_like(setting: "Field[object]", variable: str, value: str) -> timedelta | int | str:
+    parsed: timedelta | int | str
     if isinstance(setting.default, timedelta):
-        return parse_duration(variable, value)
-    if isinstance(setting.default, int):
-        return _parse_whole(variable, value)
-    return _parse_name(variable, value)
+        parsed = parse_duration(variable, value)
+    elif isinstance(setting.default, int):
+        parsed = _parse_whole(variable, value)
+    else:
+        parsed = _parse_name(variable, value)
+    if not parsed and not setting.metadata["zero"]:
+        raise _wrong(variable, value, "more than zero")
+    return parsed
