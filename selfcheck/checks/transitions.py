@@ -1,0 +1,83 @@
+"""Check 1: the transition table. All 36 pairs, and a worker that wakes after its run has ended."""
+
+from selfcheck.checks.check import Check, refuse_raised, show
+from selfcheck.stage import Broken, Stage
+from shared.events import Json
+from shared.run import RunStatus
+
+RULE = (
+    "A run moves pending → running → streaming → done, may leave early as failed or cancelled, and never leaves an end;"
+    " every other move raises IllegalTransition."
+)
+
+ALLOWED: dict[RunStatus, frozenset[RunStatus]] = {
+    RunStatus.PENDING: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.FAILED}),
+    RunStatus.RUNNING: frozenset({RunStatus.STREAMING, RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED}),
+    RunStatus.STREAMING: frozenset({RunStatus.DONE, RunStatus.FAILED, RunStatus.CANCELLED}),
+    RunStatus.DONE: frozenset(),
+    RunStatus.FAILED: frozenset(),
+    RunStatus.CANCELLED: frozenset(),
+}
+"""What the judge holds an answer against. Written out here, and not taken from the solution."""
+
+
+def play(stage: Stage) -> None:
+    """Probe the 36 pairs, then let a run's own worker write after its end."""
+    stage.expect_refusals()
+    wrong = probe(stage)
+    late_write(stage)
+    if wrong is not None:
+        raise wrong
+
+
+def probe(stage: Stage) -> Broken | None:
+    """Ask for every pair; keep the matrix as evidence, a row per current status, wrong cells marked."""
+    pairs = [(current, target) for current in RunStatus for target in RunStatus]
+    answers = stage.probe(1, [[str(current), str(target)] for current, target in pairs])
+    matrix: dict[str, Json] = {str(status): [] for status in RunStatus}
+    first: Broken | None = None
+    for (current, target), answer in zip(pairs, answers, strict=True):
+        given = f"transition({current}, {target})"
+        allowed = target in ALLOWED[current]
+        if answer.get("value_error") is not True:
+            refuse_raised(given, answer)
+        right = answer.get("returned") == str(target) if allowed else "raised" in answer
+        row = matrix[str(current)]
+        assert isinstance(row, list), "made so above"
+        row.append(("yes" if allowed else "no") + ("" if right else " (wrong)"))
+        if not right and first is None:
+            expected = f"returns {target}" if allowed else "raises IllegalTransition"
+            actual = f"raised {answer['raised']}" if "raised" in answer else f"returned {show(answer['returned'])}"
+            first = Broken(RULE, given, expected, actual)
+    stage.evidence["matrix"] = matrix
+    return first
+
+
+def late_write(stage: Stage) -> None:
+    """Let a run end, then wake its worker, which still believes the run to be running, and writes."""
+    stage.gate(None)
+    session = stage.new_session()
+    run = stage.say(session, "My lamp arrived broken, I would like a refund.").run_id
+    with stage.watch(run) as waiter:
+        waiter.rest()
+    before = len(stage.history(session))
+    (refusal,) = stage.control(("late_write", [run]))
+    standing, after = stage.standing(run), len(stage.history(session))
+    logged = any(line["run_id"] == run for line in stage.log.all("illegal_transition"))
+    stage.evidence |= {
+        "late_write": "refused" if refusal is not None else "carried out",
+        "logged_as_illegal": logged,
+        "status_after": standing["status"],
+        "events_added": after - before,
+    }
+    held = refusal is not None and logged and standing["status"] == "done" and after == before
+    if not held:
+        raise Broken(
+            RULE,
+            "run-1 is done; its own worker, the attempt still current, wakes late and writes a fragment",
+            "refused by transition and logged as illegal; status done, no event added",
+            f"{stage.evidence['late_write']}; status {standing['status']}, {after - before} event(s) added",
+        )
+
+
+CHECK = Check(1, "transitions", 1, play)

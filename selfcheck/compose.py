@@ -1,0 +1,62 @@
+"""The composition root of the judged service: the production gateway and worker, between the lab's wrappers."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+
+from starlette.applications import Starlette
+
+import gateway.bootstrap
+import worker.bootstrap
+from gateway.server import Server
+from selfcheck import lab
+from selfcheck.observed import observed
+from selfcheck.shuffle import ShuffledOutput
+from selfcheck.spec import ServiceSpec
+from shared.adapters.clock import MovedClock, SystemClock
+from shared.bootstrap import Ports, Urls, open_ports
+from shared.exercises import Exercises
+from shared.ledger import Ledger
+from shared.ports import Clock
+from shared.settings import Settings
+from worker.models.port import Model
+from worker.models.scripted import ScriptedModel
+
+
+async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket) -> None:
+    """Run what the spec asks for until the server is told to end."""
+    settings = Settings.from_environment({**os.environ, **spec.settings})
+    urls = Urls(spec.redis_url, spec.database_url) if spec.redis_url else None
+    watched = observed(exercises)
+    gate = lab.Gate()
+    clock: Clock = SystemClock()
+    controls: dict[str, lab.Control] = {}
+    async with AsyncExitStack() as stack:
+        ports = await stack.enter_async_context(open_ports(urls, settings))
+        if spec.token:
+            moved, shuffled = MovedClock(), ShuffledOutput(ports.output)
+            clock, ports = moved, replace(ports, output=shuffled)
+            controls |= lab.GatewayControls(moved, shuffled, exercises).controls()
+            ledger = Ledger(ports.store, SystemClock(), watched)
+            controls |= lab.WorkerControls(gate, ports, ledger, settings).controls()
+        if "worker" in spec.roles:
+            model: Model = lab.GatedModel(ScriptedModel(settings.fragment_pace), gate)
+            await stack.enter_async_context(_working(ports, watched, settings, model))
+        gateway_, feeds = gateway.bootstrap.build(ports, watched, clock, settings)
+        routes = [lab.route(spec.token, controls)] if spec.token else []
+        app = gateway_.app(*routes) if "gateway" in spec.roles else Starlette(routes=routes)
+        await Server(app, feeds, settings).serve(sockets=[listener])
+
+
+@asynccontextmanager
+async def _working(ports: Ports, exercises: Exercises, settings: Settings, model: Model) -> AsyncIterator[None]:
+    consumer = worker.bootstrap.build(ports, exercises, settings, model)
+    task = asyncio.create_task(consumer.run())
+    try:
+        yield
+    finally:
+        consumer.drain()
+        await task

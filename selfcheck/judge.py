@@ -1,0 +1,209 @@
+"""The judge: plays the checks on a service and says what became of each.
+
+A check that does not pass is not yet a verdict on its exercise, for another exercise may be in the way. So it is tried
+again with the others taken from the solution: what passes then is `blocked`, and by whom is found by putting the
+learner's back one by one; what does not is the exercise's own fault, told as it shows without the others.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from selfcheck import trees
+from selfcheck.checks import CHECKS
+from selfcheck.checks.check import Check, ProbeRaised
+from selfcheck.logbook import Line
+from selfcheck.process import Service, start
+from selfcheck.results import NOTHING_WRONG, CheckResult, Finding, State
+from selfcheck.spec import ServiceSpec
+from selfcheck.stage import Broken, Gone, Silent, Stage
+from shared.errors import Unavailable
+from shared.events import Json
+from shared.foreign import shown
+
+ALL = frozenset(trees.EXERCISES)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one play came out, before anybody asks whose fault it is."""
+
+    state: State
+    finding: Finding = NOTHING_WRONG
+    evidence: Mapping[str, Json] = field(default_factory=dict)
+    where: str = ""  # where it raised or hangs, when that is known
+
+
+class Judge:
+    """Judges one tree. Holds the service that plays; `close` it."""
+
+    def __init__(self, spec: ServiceSpec, seed: int, service: Service | None = None) -> None:
+        self._spec = spec
+        self._seed = seed
+        self._service = service
+        self._faults: dict[int, Outcome] = {}  # exercises that did not load
+        self._unfit: set[int] = set()  # taken from the stand-in since: they end or hang the service at its import
+
+    def close(self) -> None:
+        """End the service."""
+        if self._service is not None:
+            self._service.stop()
+            self._service = None
+
+    def judge(self, only: int | None = None) -> Iterator[CheckResult]:
+        """Yield the result of each check in order; with `only`, of that one."""
+        for check in CHECKS:
+            if only in (None, check.id):
+                yield self._judge(check)
+
+    def _judge(self, check: Check) -> CheckResult:
+        outcome = self._play_or_fault(check)
+        blocked_by: tuple[int, ...] = ()
+        if outcome.state is not State.PASSED:
+            outcome, blocked_by = self._attribute(check, outcome)
+        where = outcome.where
+        if outcome.state is not State.PASSED and not where and check.exercise is not None:
+            where = trees.locate(Path(self._spec.tree), check.exercise).where
+        return CheckResult(
+            check.id, check.name, check.exercise, outcome.state, outcome.finding, where, blocked_by, outcome.evidence
+        )
+
+    # playing
+
+    def _play_or_fault(self, check: Check) -> Outcome:
+        """Play a check on the service at hand, or say why its exercise is not there to be played."""
+        service = self._ready()
+        if check.exercise in self._faults:
+            return self._faults[check.exercise]
+        outcome = _play(check, service, self._seed)
+        if outcome.state in (State.CRASHED, State.HUNG, State.ENVIRONMENT) or service.exit_code is not None:
+            self.close()  # the next check gets a fresh one
+        return outcome
+
+    def _ready(self) -> Service:
+        """Return a running service with all of the tree that loads."""
+        while True:
+            if self._service is None:
+                replaced = tuple(sorted({*self._spec.replaced, *self._unfit}))
+                self._service = start(replace_spec(self._spec, replaced))
+            service = self._service
+            faults = service.faults()
+            for line in faults:
+                self._note_fault(line)
+            loading = service.loading
+            if loading is None:
+                return service
+            # It ended, or had to be ended, while it executed a file of the tree.
+            service.settle()
+            self.close()
+            self._note_unfit(service, loading)
+
+    def _note_fault(self, line: Line) -> None:
+        where = str(line["file"]) if line["line"] is None else f"{line['file']}:{line['line']}"
+        finding = Finding("The tree loads.", where, str(line["expected"]), f"{line['file']} {line['problem']}")
+        numbers = line["exercises"]
+        assert isinstance(numbers, list), "a fault names its exercises"
+        for number in numbers:
+            self._faults.setdefault(int(str(number)), Outcome(State.CRASHED, finding, {}, where))
+
+    def _note_unfit(self, service: Service, file: str) -> None:
+        mine = {number for number, exercise in trees.EXERCISES.items() if file.endswith(exercise.file)} - self._unfit
+        if not mine or str(service.spec.stand_in) in file:
+            raise Unavailable("service", f"it did not start: {service.last_words()}")
+        given = f"import of {file}"
+        if service.hung_at is not None:
+            finding = Finding("A tree's file defines things and returns.", given, "it returns", "it does not return")
+            outcome = Outcome(State.HUNG, finding, {}, shown_at(service.hung_at))
+        else:
+            actual = f"the process ended with exit code {service.exit_code}"
+            finding = Finding("A tree's file defines things and returns.", given, "it returns", actual)
+            outcome = Outcome(State.CRASHED, finding, {}, file)
+        for number in mine:
+            self._faults[number] = outcome
+        self._unfit |= mine
+
+    # whose fault it is
+
+    def _attribute(self, check: Check, outcome: Outcome) -> tuple[Outcome, tuple[int, ...]]:
+        """Tell a todo, a blocked check and the exercise's own fault apart."""
+        own = frozenset() if check.exercise is None else frozenset({check.exercise})
+        if check.exercise is not None and trees.is_untouched(Path(self._spec.tree), check.exercise):
+            return replace(outcome, state=State.TODO), ()
+        if check.exercise in self._faults:
+            return outcome, ()
+        alone = self._try(check, ALL - own)
+        if alone.state is not State.PASSED:
+            # Without an exercise of its own it was the solution that did not pass: that is the kit, or the machine.
+            return (alone, ()) if own else (replace(alone, state=State.ENVIRONMENT), ())
+        return replace(outcome, state=State.BLOCKED, where=""), self._blockers(check, ALL - own)
+
+    def _blockers(self, check: Check, replaced: frozenset[int]) -> tuple[int, ...]:
+        """Return the exercises that have to be the solution's for the check to pass: no smaller set does."""
+        needed = set(replaced)
+        for number in sorted(replaced):
+            if self._try(check, frozenset(needed - {number})).state is State.PASSED:
+                needed.discard(number)
+        return tuple(sorted(needed))
+
+    def _try(self, check: Check, replaced: frozenset[int]) -> Outcome:
+        """Play a check on a service of its own, with these exercises from the solution."""
+        service = start(replace_spec(self._spec, tuple(sorted(replaced | self._unfit))))
+        try:
+            return _play(check, service, self._seed)
+        finally:
+            service.stop()
+
+
+def replace_spec(spec: ServiceSpec, replaced: tuple[int, ...]) -> ServiceSpec:
+    """Return the spec with other exercises taken from the stand-in."""
+    import msgspec
+
+    return msgspec.structs.replace(spec, replaced=replaced)
+
+
+def shown_at(place: str) -> str:
+    """Return `file:line` with the file as a person would name it from here."""
+    file, _, line = place.rpartition(":")
+    return f"{shown(Path(file))}:{line}" if file else place
+
+
+def _play(check: Check, service: Service, seed: int) -> Outcome:
+    """Play one check on one service."""
+    service.refusals_expected = False
+    stage: Stage | None = None
+    try:
+        with Stage(service, seed) as stage:
+            check.play(stage)
+            return Outcome(State.PASSED, NOTHING_WRONG, stage.evidence)
+    except Broken as broken:
+        return Outcome(State.FAILED, broken.finding, stage.evidence if stage else {})
+    except ProbeRaised as raised:
+        finding = Finding("The exercise answers.", raised.given, "an answer", f"{raised.raised}: {raised.message}")
+        return Outcome(State.CRASHED, finding, stage.evidence if stage else {}, shown_at(raised.where))
+    except (Gone, Silent, Unavailable) as trouble:
+        return _explain(trouble, service, stage.evidence if stage else {})
+
+
+def _explain(trouble: Exception, service: Service, evidence: Mapping[str, Json]) -> Outcome:
+    """Say why the service did not do its part: which of the exercises, or the surroundings."""
+    service.settle()
+    if service.hung_at is not None:
+        finding = Finding("The exercise returns.", "a call by the service", "it returns", "it does not return")
+        return Outcome(State.HUNG, finding, evidence, shown_at(service.hung_at))
+    if service.crash is not None:
+        line = service.crash
+        finding = Finding(
+            "The exercise answers.", f"a call by the service of exercise {line['exercise']}",
+            "an answer", f"{line['raised']}: {line['message']}",
+        )  # fmt: skip
+        return Outcome(State.CRASHED, finding, evidence, shown_at(str(line["where"])))
+    if service.refused is not None:
+        line = service.refused
+        move = f"transition({line['source']}, {line['target']})"
+        finding = Finding("A run can move as the table says.", move, f"returns {line['target']}", "it was refused")
+        return Outcome(State.FAILED, finding, evidence)
+    if isinstance(trouble, Silent):
+        finding = Finding("The service goes on.", "", trouble.awaited, "it did not come")
+        return Outcome(State.FAILED, finding, evidence)
+    actual = f"it ended with exit code {service.exit_code}"
+    return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual), evidence)

@@ -1,0 +1,116 @@
+"""Results: what became of each check, and the file that says so to programs.
+
+Nothing in `checks` depends on the clock, on ids (they read `run-1`, `run-2` …), on the machine or on the mode: a mock
+run and a real run of one tree and one seed write the same bytes there.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import msgspec
+
+from shared.errors import Misconfigured
+from shared.events import Json
+
+VERSION = 1
+
+
+class State(StrEnum):
+    """How a check came out (design: states of a check)."""
+
+    PASSED = "passed"
+    TODO = "todo"  # does not pass, and the body is still the starter's
+    FAILED = "failed"
+    BLOCKED = "blocked"  # passes when other exercises are taken from the solution
+    CRASHED = "crashed"  # the exercise raised, or did not load
+    HUNG = "hung"  # the exercise did not return
+    ENVIRONMENT = "environment"  # not the learner's fault
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is wrong, in four lines: the rule, what was given, what that calls for, what came instead."""
+
+    broken_rule: str
+    given: str
+    expected: str
+    actual: str
+
+
+NOTHING_WRONG = Finding("", "", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check's result, as the report and the JSON show it."""
+
+    id: int
+    name: str
+    exercise: int | None  # check 3 has none of its own
+    status: State
+    finding: Finding = NOTHING_WRONG
+    where: str = ""  # file:line of the function to open
+    blocked_by: Sequence[int] = ()
+    evidence: Mapping[str, Json] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the members in the order of the design."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "exercise": self.exercise,
+            "status": str(self.status),
+            "broken_rule": self.finding.broken_rule,
+            "given": self.finding.given,
+            "expected": self.finding.expected,
+            "actual": self.finding.actual,
+            "where": self.where,
+            "blocked_by": [*self.blocked_by],
+            "evidence": dict(self.evidence),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results of one run of the self-check, so far."""
+
+    mode: str
+    tree: str
+    seed: int
+    checks: Sequence[CheckResult]
+
+    @property
+    def passed(self) -> int:
+        """How many checks pass."""
+        return sum(check.status is State.PASSED for check in self.checks)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the document that `--json` writes."""
+        return {
+            "version": VERSION,
+            "mode": self.mode,
+            "tree": self.tree,
+            "seed": self.seed,
+            "passed": self.passed,
+            "total": len(self.checks),
+            "checks": [check.to_json() for check in self.checks],
+        }
+
+
+def write_json(path: Path, report: Report) -> None:
+    """Write the report so that a kill at any moment leaves the old file or the new one, never half of one.
+
+    Raises:
+        Misconfigured: the place cannot be written to.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(msgspec.json.format(msgspec.json.encode(report.to_json()), indent=1) + b"\n")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        problem = f"cannot write {path}: {error.strerror}"
+        raise Misconfigured("--json", problem, "name a file in a folder that you may write to") from error

@@ -1,0 +1,106 @@
+"""The service under judgement: gateway, worker or both, in a process of its own, with the lab beside it.
+
+Started by the judge as `python -c "from selfcheck.service import main; main()" SPEC` and imported by nobody else. It
+says everything on stderr, one JSON line each: which file of the tree it is about to execute, that it listens, what
+happens to runs, and, should the event loop stand still, where. It ends when its standard input does, so it cannot
+outlive the judge.
+"""
+
+import gc
+
+# Nothing that is allocated while modules load is garbage: looking for it costs a tenth of the start.
+gc.disable()
+
+import asyncio  # noqa: E402
+import faulthandler  # noqa: E402
+import os  # noqa: E402
+import socket  # noqa: E402
+import sys  # noqa: E402
+import threading  # noqa: E402
+from collections.abc import Coroutine  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import msgspec  # noqa: E402
+
+from selfcheck.spec import ServiceSpec  # noqa: E402
+from shared import logs  # noqa: E402
+from shared.errors import KodaError  # noqa: E402
+from shared.logs import logger, note  # noqa: E402
+
+log = logger("service")
+
+BEAT_S = 0.2
+STILL_S = 0.8  # a loop that has not turned for this long is shown where it stands
+
+
+def main() -> None:
+    """Run the service that the first argument describes, until standard input ends."""
+    spec = msgspec.json.decode(sys.argv[1], type=ServiceSpec)
+    logs.configure(json=True)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    # The port is known, and connections queue, while everything else is still loading.
+    listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
+    note(log, "listening", port=listener.getsockname()[1])
+    faulthandler.dump_traceback_later(
+        STILL_S, repeat=True, file=sys.stderr
+    )  # covers a tree that never returns from its import
+    try:
+        _serve(spec, listener)
+    except KodaError as fault:
+        note(log, "not_started", why=str(fault), fault=type(fault).__name__)
+        sys.stderr.flush()
+        os._exit(3)
+    os._exit(0)
+
+
+def _serve(spec: ServiceSpec, listener: socket.socket) -> None:
+    from selfcheck.compose import serve
+    from selfcheck.lab import announce
+    from shared.exercises import load
+
+    loaded = load(Path(spec.tree), Path(spec.stand_in), frozenset(spec.replaced), announce)
+    for fault in loaded.faults:
+        note(
+            log, "tree_fault", exercises=[*fault.exercises], file=fault.file, line=fault.line,
+            problem=fault.problem, expected=fault.expected,
+        )  # fmt: skip
+
+    async def start() -> None:
+        _Heartbeat().beat()
+        note(log, "ready")
+        gc.freeze()
+        gc.enable()
+        await serve(spec, loaded.exercises, listener)
+
+    _run(start())
+
+
+def _run(service: Coroutine[None, None, None]) -> None:
+    try:
+        import uvloop
+    except ImportError:
+        asyncio.run(service)
+    else:
+        uvloop.run(service)
+
+
+class _Heartbeat:
+    """Puts off the moment at which the watching thread, which needs no interpreter, shows where the loop stands."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._last = self._loop.time()
+
+    def beat(self) -> None:
+        now = self._loop.time()
+        if now - self._last > STILL_S:
+            note(log, "loop_resumed", after_s=round(now - self._last, 1))
+        self._last = now
+        faulthandler.dump_traceback_later(STILL_S, repeat=True, file=sys.stderr)
+        self._loop.call_later(BEAT_S, self.beat)
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(0)

@@ -1,0 +1,244 @@
+"""The stage: what a check plays on. Two doors of the service, HTTP and SSE, its log, and the lab's controls.
+
+A check sees nothing else. Whatever goes wrong underneath (the service ended, stands still, does not answer) comes out
+as one of the exceptions below; a check itself raises only `Broken`.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import TracebackType
+
+import httpx
+import msgspec
+
+from client.follow import Stream, open_stream
+from client.sse import ServerEvent
+from selfcheck.process import Service
+from selfcheck.results import Finding
+from selfcheck.spec import LAB_PATH, TOKEN_HEADER
+from shared.events import Json
+
+PATIENCE_S = 5.0  # for anything that takes milliseconds; a loaded machine may need a second
+END_KINDS = frozenset({"done", "failed", "cancelled", "error"})
+
+
+class Broken(Exception):
+    """What must hold does not. The evidence gathered so far goes with it."""
+
+    def __init__(self, rule: str, given: str, expected: str, actual: str) -> None:
+        self.finding = Finding(rule, given, expected, actual)
+        super().__init__(actual)
+
+
+class Silent(Exception):
+    """Something that was waited for did not come. `awaited` says what."""
+
+    def __init__(self, awaited: str) -> None:
+        self.awaited = awaited
+        super().__init__(f"waited {PATIENCE_S:g} s for {awaited}")
+
+
+class Gone(Exception):
+    """The service ended, or was ended, under the check; `Service` knows why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a message."""
+
+    run_id: str
+    merged: bool
+    status: str
+
+
+@dataclass(slots=True)
+class Watcher:
+    """One waiter. Reads its stream no further than it is asked to."""
+
+    stage: "Stage"
+    run_id: str
+    _stream: Stream
+    events: list[ServerEvent] = field(default_factory=list)
+
+    def take(self, count: int) -> list[ServerEvent]:
+        """Read so many events more and return them; fewer when the stream ends first."""
+        taken: list[ServerEvent] = []
+        with self.stage.guarded(f"event {len(self.events)} of {self.stage.name(self.run_id)}"):
+            while len(taken) < count:
+                event = next(self._stream.events, None)
+                if event is None:
+                    break
+                taken.append(event)
+        self.events += taken
+        return taken
+
+    def rest(self) -> list[ServerEvent]:
+        """Read to the end of the stream and return what came."""
+        taken: list[ServerEvent] = []
+        with self.stage.guarded(f"the end of {self.stage.name(self.run_id)}"):
+            taken.extend(self._stream.events)
+        self.events += taken
+        return taken
+
+    @property
+    def seqs(self) -> list[int]:
+        """The seqs of all events so far, as received."""
+        return [int(event.id) for event in self.events if event.has_id]
+
+    @property
+    def reply(self) -> str:
+        """The text as a reader has it after all events so far."""
+        parts: list[str] = []
+        for event in self.events:
+            if event.event == "rerun":
+                parts.clear()
+            elif event.event in {"delta", "snapshot"}:
+                if event.event == "snapshot":
+                    parts.clear()
+                parts.append(str(msgspec.json.decode(event.data)["text"]))
+        return "".join(parts)
+
+    @property
+    def ended_with(self) -> str:
+        """The kind of the last event, "" when there was none."""
+        return self.events[-1].event if self.events else ""
+
+
+class Stage:
+    """One check's use of a service. Names runs `run-1`, `run-2` … in the order in which they were opened."""
+
+    def __init__(self, service: Service, seed: int) -> None:
+        self.seed = seed
+        self.evidence: dict[str, Json] = {}
+        self.log = service.log
+        self._service = service
+        self._client = httpx.Client(
+            base_url=service.url(),
+            timeout=httpx.Timeout(PATIENCE_S),
+            trust_env=False,  # a proxy has no business between us
+            transport=httpx.HTTPTransport(verify=False, retries=0),  # it is plain HTTP; loads no certificates
+            headers={TOKEN_HEADER: service.spec.token},
+        )
+        self._open = contextlib.ExitStack()
+        self._names: dict[str, str] = {}
+        self._sessions = 0
+
+    def __enter__(self) -> "Stage":
+        """Open the stage."""
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Close every connection. The service stays as the check left it; the next check sets what it needs."""
+        self._open.close()
+        self._client.close()
+
+    # what a user does
+
+    def new_session(self) -> str:
+        """Return a session that nobody has used."""
+        self._sessions += 1
+        return f"{id(self):x}-{self._sessions}"
+
+    def say(self, session_id: str, text: str) -> Answer:
+        """Send a message."""
+        body = msgspec.json.encode({"session_id": session_id, "text": text, "user_id": "learner"})
+        answer = self._request("POST", "/chat", body)
+        run_id = str(answer["run_id"])
+        self._names.setdefault(run_id, f"run-{len(self._names) + 1}")
+        return Answer(run_id, answer["merged"] is True, str(answer["status"]))
+
+    def watch(self, run_id: str, cursor: int | None = None) -> "contextlib.AbstractContextManager[Watcher]":
+        """Open a waiter: when this is entered it is attached, and whatever is written from now on reaches it live."""
+        return self._watch(run_id, cursor)
+
+    @contextmanager
+    def _watch(self, run_id: str, cursor: int | None) -> Iterator[Watcher]:
+        idle = timedelta(seconds=PATIENCE_S)
+        stack = contextlib.ExitStack()
+        with self.guarded(f"the stream of {self.name(run_id)}"):
+            stream = stack.enter_context(open_stream(self._client, run_id, cursor, idle=idle))
+            if stream.status != httpx.codes.OK:
+                raise Silent(f"the stream of {self.name(run_id)}, which answered {stream.status}")
+        with stack:
+            yield Watcher(self, run_id, stream)
+
+    def standing(self, run_id: str) -> dict[str, Json]:
+        """Return where a run stands."""
+        return self._request("GET", f"/runs/{run_id}")
+
+    def history(self, session_id: str) -> list[dict[str, Json]]:
+        """Return all events that the store has of a session."""
+        page = self._request("GET", f"/sessions/{session_id}/events")
+        events = page["events"]
+        assert isinstance(events, list), "a page has a list of events"
+        return [event for event in events if isinstance(event, dict)]
+
+    def until_stored(self, run_id: str, seq: int) -> None:
+        """Return when the store has the run's events up to `seq`."""
+        for _ in range(10_000):
+            last_seq = self.standing(run_id)["last_seq"]
+            if isinstance(last_seq, int) and last_seq >= seq:
+                return
+        raise Silent(f"event {seq} of {self.name(run_id)} in the store")
+
+    # what the lab does
+
+    def control(self, *calls: tuple[str, list[Json]]) -> list[Json]:
+        """Move controls of the lab, in this order, and return what each gives back."""
+        with self.guarded("the lab"):
+            response = self._client.post(LAB_PATH, content=msgspec.json.encode(calls))
+        answers: list[Json] = msgspec.json.decode(response.content)
+        return answers
+
+    def gate(self, fragments: int | None) -> None:
+        """Let the model say so many fragments of each run; None: all."""
+        self.control(("gate", [fragments]))
+
+    def probe(self, number: int, cases: Sequence[Json]) -> list[dict[str, Json]]:
+        """Ask an exercise a table of cases; one answer each: {"returned"} or {"raised", "value_error", …}."""
+        (answers,) = self.control(("probe", [number, [*cases]]))
+        assert isinstance(answers, list), "a probe gives a list"
+        return [answer for answer in answers if isinstance(answer, dict)]
+
+    def awaited_line(self, event: str, **fields: Json) -> dict[str, Json]:
+        """Return the newest log line of this event with these fields, waiting for it."""
+        line = self.log.wait(event, PATIENCE_S, **fields)
+        if line is None:
+            if self._service.exit_code is not None:
+                raise Gone
+            raise Silent(f"the log line {event}")
+        return dict(line)
+
+    def expect_refusals(self) -> None:
+        """Let the service go on when a move is refused: this check is about that."""
+        self._service.refusals_expected = True
+
+    # what both need
+
+    def name(self, run_id: str) -> str:
+        """Return the name of a run for reports."""
+        return self._names.get(run_id, "a run")
+
+    @contextmanager
+    def guarded(self, awaited: str) -> Iterator[None]:
+        """Turn what can go wrong with a connection into what it means here."""
+        try:
+            yield
+        except httpx.TimeoutException as silence:
+            raise Silent(awaited) from silence
+        except httpx.TransportError as broken:
+            raise Gone from broken
+
+    def _request(self, method: str, path: str, body: bytes | None = None) -> dict[str, Json]:
+        with self.guarded(f"the answer to {method} {path.split('/')[1]}"):
+            response = self._client.request(method, path, content=body)
+        answer: Json = msgspec.json.decode(response.content)
+        assert isinstance(answer, dict), "every answer is an object"
+        if response.is_error:
+            raise Silent(
+                f"an answer to {method} /{path.split('/')[1]}, which was {response.status_code}: {answer['detail']}"
+            )
+        return answer
