@@ -1,0 +1,162 @@
+"""The hub: one read per run for all who wait."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack
+
+from gateway.hub import Hub
+from gateway.sse import Frame, frame
+from shared.adapters.memory import MemoryBus, MemoryOutputStream
+from shared.events import Event
+from tests.support.houses import delta, deltas
+from tests.support.moved_loop import run, settle
+
+
+class CountedOutput(MemoryOutputStream):
+    """Counts who follows: how many began, and how many are at it."""
+
+    began = 0
+    following = 0
+
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
+        """Follow, and be counted."""
+        self.began += 1
+        self.following += 1
+        try:
+            async for events in super().follow(run_id):
+                yield events
+        finally:
+            self.following -= 1
+
+
+def frames(events: Sequence[Event]) -> list[Frame]:
+    """Return events as a channel holds them."""
+    return [frame(event) for event in events]
+
+
+def test_many_waiters_are_one_read() -> None:
+    """However many join a run, its stream is followed once, and all of them have the same frames."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+        async with AsyncExitStack() as stack:
+            channels = [await stack.enter_async_context(hub.join("r")) for _ in range(5)]
+            await output.append(deltas(0, 3), 1)
+            await settle()
+            assert (output.began, output.following) == (1, 1)
+            assert [list(channel.frames) for channel in channels] == [frames(deltas(0, 3))] * 5
+
+    run(main())
+
+
+def test_a_late_waiter_finds_all_that_arrived() -> None:
+    """Who joins a channel that is open has what came before, duplicates and order of arrival included."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+        arrived = [delta(1), delta(0), delta(1)]
+        async with hub.join("r"):
+            await output.append(arrived, 1)
+            await settle()
+            async with hub.join("r") as late:
+                assert list(late.frames) == frames(arrived)
+
+    run(main())
+
+
+def test_the_last_to_leave_ends_the_read() -> None:
+    """The read goes on while one waiter is left, ends with the last, and the next one begins another."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+        async with hub.join("r"):
+            async with hub.join("r"):
+                await settle()
+            await settle()
+            assert output.following == 1
+        await settle()
+        assert (output.began, output.following) == (1, 0)
+        await output.append([delta(0)], 1)
+        async with hub.join("r") as channel:
+            await settle()
+            assert (output.began, list(channel.frames)) == (2, frames([delta(0)]))
+
+    run(main())
+
+
+def test_who_joins_while_the_last_one_leaves_gets_a_read_of_its_own() -> None:
+    """A channel that was given up serves nobody: a waiter that comes in the same moment has one that is fed."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+        async with AsyncExitStack() as first:
+            await first.enter_async_context(hub.join("r"))
+            await settle()
+            await first.aclose()
+            async with hub.join("r") as channel:
+                await output.append([delta(0)], 1)
+                await settle()
+                assert (output.following, list(channel.frames)) == (1, frames([delta(0)]))
+
+    run(main())
+
+
+def test_runs_do_not_meet() -> None:
+    """Channels of two runs have reads and frames of their own."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+        async with hub.join("r") as one, hub.join("q") as other:
+            await output.append([delta(0, run_id="q")], 1)
+            await settle()
+            assert (output.following, list(one.frames), len(other.frames)) == (2, [], 1)
+
+    run(main())
+
+
+def test_everyone_is_woken() -> None:
+    """Each arrival wakes each waiter, and so does `wake_everyone`, on every run; who was forgotten is not."""
+
+    async def main() -> None:
+        output = MemoryOutputStream(MemoryBus())
+        hub = Hub(output)
+        woken: list[str] = []
+        async with hub.join("r") as one, hub.join("q") as other:
+            names = ["a", "b", "c", "gone"]
+            wakes = [lambda name=name: woken.append(name) for name in names]
+            for wake, channel in zip(wakes, (one, one, other, one), strict=True):
+                channel.wake_on_arrival(wake)
+            one.forget(wakes[3])
+            await output.append([delta(0)], 1)
+            await settle()
+            assert sorted(woken) == ["a", "b"]
+            hub.wake_everyone()
+            assert sorted(woken) == ["a", "a", "b", "b", "c"]
+
+    run(main())
+
+
+def test_a_waiter_that_is_cancelled_leaves() -> None:
+    """A task that is cancelled inside leaves the channel like any other."""
+
+    async def main() -> None:
+        output = CountedOutput(MemoryBus())
+        hub = Hub(output)
+
+        async def wait() -> None:
+            async with hub.join("r"):
+                await asyncio.Event().wait()
+
+        task = asyncio.create_task(wait())
+        await settle()
+        assert output.following == 1
+        task.cancel()
+        await settle()
+        assert (task.cancelled(), output.following) == (True, 0)
+
+    run(main())
