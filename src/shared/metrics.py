@@ -30,10 +30,10 @@ class Metrics:
         for name, (kind, description) in self._help.items():
             lines += [f"# HELP {name} {description}", f"# TYPE {name} {kind}"]
             if kind == "gauge":
-                lines.append(f"{name} {self._gauges[name]():g}")
+                lines.append(f"{name} {_shown(self._gauges[name]())}")
             for labels, value in self._counts.get(name, {}).items():
-                shown = ",".join(f'{label}="{text}"' for label, text in labels)
-                lines.append(f"{name}{{{shown}}} {value:g}" if shown else f"{name} {value:g}")
+                series = ",".join(f'{label}="{text}"' for label, text in labels)
+                lines.append(f"{name}{{{series}}} {_shown(value)}" if series else f"{name} {_shown(value)}")
         return "\n".join(lines) + "\n"
 
 
@@ -47,3 +47,8 @@ class Counter:
         """Count. Label values are ours (statuses, reasons), never a user's text."""
         key = tuple(sorted(labels.items()))
         self._series[key] = self._series.get(key, 0) + amount
+
+
+def _shown(value: float) -> str:
+    # All the digits that a float has for certain: a counter that is rounded stands still for a while, and then jumps.
+    return f"{value:.15g}"
