@@ -7,11 +7,11 @@ whether they come out as JSON or readable.
 import logging
 import sys
 from datetime import UTC, datetime
+from json import dumps
 from typing import TextIO
 
-import msgspec
-
-from shared.events import Json
+from shared.events import Json, decode_data, encode_data
+from shared.text import clean
 
 ROOT = "koda"
 
@@ -41,8 +41,7 @@ class JsonLines(logging.Formatter):
         line.update(_fields(record))
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        # A text that UTF-8 cannot hold must not cost the line it stands in.
-        return _encode(line).decode("utf-8", "replace")
+        return _encode(line)
 
 
 class Readable(logging.Formatter):
@@ -52,7 +51,7 @@ class Readable(logging.Formatter):
         """Return the record as a line to be read by a person."""
         at = datetime.fromtimestamp(record.created, UTC).strftime("%H:%M:%S.%f")[:-3]
         level = "" if record.levelno <= logging.INFO else f"{record.levelname.lower()} "
-        fields = " ".join(f"{name}={value}" for name, value in _fields(record).items())
+        fields = " ".join(f"{name}={_shown(value)}" for name, value in _fields(record).items())
         line = f"{at} {level}{record.name.removeprefix(f'{ROOT}.')} {record.getMessage()} {fields}".rstrip()
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
@@ -72,8 +71,14 @@ def _fields(record: logging.LogRecord) -> dict[str, Json]:
     return fields
 
 
-def _encode(line: dict[str, Json]) -> bytes:
+def _encode(line: dict[str, Json]) -> str:
     try:
-        return msgspec.json.encode(line)
+        return encode_data(line)
     except UnicodeEncodeError:
-        return msgspec.json.encode({name: ascii(value) for name, value in line.items()})
+        # A text that UTF-8 cannot hold must not cost the line it stands in.
+        return encode_data(decode_data(clean(dumps(line, ensure_ascii=False))))
+
+
+def _shown(value: Json) -> str:
+    text = str(value)
+    return text if text.isprintable() else repr(text)
