@@ -1,7 +1,7 @@
 """The output streams: one per run, fenced when written, read by whoever follows."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -58,7 +58,7 @@ class RedisOutputStream:
         assert isinstance(entries, list)
         return [event_of(run_id, entry) for entry in entries]
 
-    async def follow(self, run_id: str) -> AsyncIterator[Sequence[Event]]:
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
         """Yield all entries from the stream's start, without end.
 
         A follower first reads by itself what is there, then joins a lane. It comes back to reading by itself when it

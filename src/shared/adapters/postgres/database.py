@@ -1,0 +1,217 @@
+"""One PostgreSQL database: its connections, its errors in our words.
+
+Every statement is a transaction of its own (autocommit) and is prepared by the connection that runs it first.
+"""
+
+import asyncio
+import logging
+import os
+import select
+import socket
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final, TypeAlias, TypeVar
+
+import psycopg
+from psycopg import AsyncConnection, errors
+from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import AsyncRowFactory, TupleRow
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from shared.errors import Misconfigured, Unavailable
+
+T = TypeVar("T")
+Connection: TypeAlias = AsyncConnection[TupleRow]
+
+OLDEST: Final = 13
+CONNECTIONS: Final = 8
+"""Per process. A statement takes about 1 ms, so 64 runs that flush five times a second keep one of them busy."""
+
+CONNECT_S: Final = 3
+ACQUIRE_S: Final = 2.0
+"""How long a call waits for a connection: by the pool's own limit, which leaves no connection behind, not by ours."""
+STATEMENT_S: Final = 5.0
+"""How long the server may work on a statement; it ends it then."""
+ANSWER_S: Final = 7.0
+"""How long we wait for a server that does not even say that: then the connection is given up."""
+
+_SETTINGS: Final = f"""
+    SET statement_timeout = '{STATEMENT_S:.0f}s';
+    SET idle_in_transaction_session_timeout = '{STATEMENT_S:.0f}s';
+    SET TimeZone = 'UTC'"""
+
+_PASSING: Final = ("starting up", "shutting down", "recovery", "too many", "reserved", "not accepting")
+"""Words of a refusal that is over some time later; connection errors have no code that would tell."""
+
+# What the pool has to say it says by raising, too. Without a handler it would write on the terminal of a command.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
+
+class Taken(Unavailable):
+    """A unique constraint was violated. Never leaves the adapter."""
+
+    def __init__(self, constraint: str) -> None:
+        self.constraint = constraint
+        super().__init__("store", f"a row violates {constraint}")
+
+
+class Database:
+    """The pool of connections to one database. Nothing is connected before `open`.
+
+    Every call raises `Unavailable` when the server does not do its part, `Misconfigured` when it never will.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.address = _address(url)
+        self._url = url
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            url,
+            kwargs={"autocommit": True, "prepare_threshold": 0, "connect_timeout": CONNECT_S},
+            min_size=1,
+            max_size=CONNECTIONS,
+            timeout=ACQUIRE_S,
+            open=False,
+            configure=_configure,
+            check=_look,
+            num_workers=2,
+        )
+
+    async def open(self) -> None:
+        """Open the pool. It connects, and connects again after a restart of the server, by itself."""
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Close all connections; calls afterwards raise `Unavailable`. Closing twice is fine."""
+        await self._pool.close()
+
+    async def rows(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> list[T]:
+        """Run a statement and return what `make` makes of each row."""
+        async with self._lent() as connection:
+            cursor = connection.cursor(row_factory=make)
+            await cursor.execute(statement, values)
+            return await cursor.fetchall()
+
+    async def row(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> T | None:
+        """Run a statement and return what `make` makes of its only row, None when there is none."""
+        rows = await self.rows(statement, make, **values)
+        return rows[0] if rows else None
+
+    async def change(self, statement: bytes, **values: object) -> int:
+        """Run a statement and return how many rows it has changed."""
+        async with self._lent() as connection:
+            cursor = await connection.execute(statement, values)
+            return cursor.rowcount
+
+    @asynccontextmanager
+    async def connect(self) -> AsyncIterator[Connection]:
+        """Make a connection beside the pool, once: what is wrong with the address is known by then, and said.
+
+        Raises:
+            Unavailable: nobody answers there within `CONNECT_S`.
+            Misconfigured: somebody does, and refuses us or is too old.
+        """
+        with self._translated():
+            try:
+                async with asyncio.timeout(CONNECT_S):
+                    connection = await AsyncConnection.connect(self._url, autocommit=True, connect_timeout=CONNECT_S)
+            except TimeoutError:
+                raise Unavailable("store", f"{self.address} did not answer within {CONNECT_S} s") from None
+            except psycopg.OperationalError as error:
+                raise self._refused(error) from error
+            async with connection:
+                self._check(connection)
+                yield connection
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Connection]:
+        with self._translated():
+            async with self._pool.connection() as connection:
+                with _bounded(connection):
+                    yield connection
+
+    def _refused(self, error: psycopg.OperationalError) -> Unavailable:
+        text = _one_line(error)
+        _, fatal, reason = text.partition("FATAL: ")
+        if not fatal or any(word in reason for word in _PASSING):
+            return Unavailable("store", f"{self.address}: {reason.strip() or text}")
+        problem = f"{self.address} refuses us: {reason.strip()}"
+        return Misconfigured("store", problem, "mend DATABASE_URL: postgresql://user:password@host:port/database")
+
+    def _check(self, connection: Connection) -> None:
+        version, encoding = connection.info.server_version, connection.info.parameter_status("server_encoding")
+        if version < OLDEST * 10_000:
+            problem = f"the PostgreSQL at {self.address} is version {version // 10_000}, which is too old"
+            raise Misconfigured("store", problem, f"give it PostgreSQL {OLDEST} or newer")
+        if encoding != "UTF8":
+            problem = f"the database at {self.address} has the encoding {encoding}, which cannot hold every text"
+            raise Misconfigured("store", problem, "create one with ENCODING 'UTF8'")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except errors.UniqueViolation as error:
+            raise Taken(error.diag.constraint_name or "?") from error
+        except errors.InsufficientPrivilege as error:
+            problem = f"{self.address}: {_one_line(error)}"
+            raise Misconfigured("store", problem, "give the user of DATABASE_URL the rights for it") from error
+        except (errors.UndefinedTable, errors.InvalidSchemaName, errors.UndefinedColumn) as error:
+            problem = f"{self.address}: our schema is gone or damaged: {_one_line(error)}"
+            raise Misconfigured("store", problem, "start again: what is missing is made at the start") from error
+        except PoolTimeout as error:
+            problem = f"no connection to {self.address} within {ACQUIRE_S:.0f} s"
+            raise Unavailable("store", problem) from error
+        except (psycopg.Error, OSError) as error:
+            raise Unavailable("store", f"{self.address}: {_one_line(error)}") from error
+
+
+async def _configure(connection: Connection) -> None:
+    # Statements, not start-up options: a proxy between us and the server may refuse those.
+    await connection.execute(_SETTINGS, prepare=False)
+
+
+async def _look(connection: Connection) -> None:
+    """Refuse an idle connection that the server has closed: its socket tells, without a round trip."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        await connection.close()
+        raise psycopg.OperationalError("the server has closed an idle connection")
+
+
+@contextmanager
+def _bounded(connection: Connection) -> Iterator[None]:
+    """Give a connection up when the server keeps silent: the statement then fails as if it had closed it.
+
+    Cancelling would not do: psycopg then asks the same silent server to cancel, and waits for that.
+    """
+    timer = asyncio.get_running_loop().call_later(ANSWER_S, _hang_up, connection)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _hang_up(connection: Connection) -> None:
+    if not connection.closed:
+        with socket.socket(fileno=os.dup(connection.fileno())) as ours:
+            ours.shutdown(socket.SHUT_RDWR)
+
+
+def _address(url: str) -> str:
+    """Return host and port, never the password.
+
+    Raises:
+        Misconfigured: the text is no address.
+    """
+    try:
+        given: Mapping[str, object] = conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        # Not chained, not quoted: the library's text holds what it could not read, which may be the password.
+        remedy = "write postgresql://user:password@host:port/database"
+        raise Misconfigured("store", "DATABASE_URL is not an address", remedy) from None
+    return f"{given.get('host') or 'localhost'}:{given.get('port') or 5432}"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

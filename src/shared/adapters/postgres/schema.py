@@ -1,0 +1,72 @@
+"""The schema: made or brought up to date at the start, by whichever process comes first."""
+
+from collections.abc import Sequence
+
+from psycopg import errors
+
+from shared.adapters.postgres.database import Connection
+from shared.adapters.postgres.statements import composed
+from shared.errors import Misconfigured
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('koda:' || %(name)s, 0))"
+_VERSION = "SELECT version FROM {schema}.schema_version"
+_BEGIN = (
+    "CREATE TABLE {schema}.schema_version (version integer NOT NULL); INSERT INTO {schema}.schema_version VALUES (0)"
+)
+_NOTE = "UPDATE {schema}.schema_version SET version = %(version)s"
+
+
+async def prepare(connection: Connection, schema: str, steps: Sequence[bytes], address: str) -> None:
+    """Bring the schema to the version that `steps` lead to, one step a version. At that version nothing is touched.
+
+    Any number of processes may do this at once: a lock of the database lets one go ahead, the others find it done.
+
+    Raises:
+        Misconfigured: the schema is newer than `steps`, or the user may not create what is missing.
+    """
+    if await _version(connection, schema) == len(steps):
+        return
+    try:
+        async with connection.transaction():
+            await connection.execute(
+                "SELECT pg_advisory_xact_lock(hashtextextended('koda:' || %(name)s, 0))", {"name": schema}
+            )
+            version = await _version(connection, schema)
+            if version > len(steps):
+                problem = f"the schema {schema} at {address} is version {version}, this code knows {len(steps)}"
+                raise Misconfigured("store", problem, "bring the code up to date, or set KODA_SCHEMA to another name")
+            await _upgrade(connection, schema, steps, version)
+    except errors.InsufficientPrivilege as error:
+        problem = f"{address}: the user {connection.info.user} may not make the schema {schema}: {error}"
+        remedy = "grant CREATE on the database, or set KODA_SCHEMA to a schema that this user owns"
+        raise Misconfigured("store", problem, remedy) from error
+
+
+async def _upgrade(connection: Connection, schema: str, steps: Sequence[bytes], version: int) -> None:
+    if version == 0:
+        await _make(connection, schema)
+    for step in steps[version:]:
+        await connection.execute(step, prepare=False)
+    await connection.execute(composed(_NOTE, schema), {"version": len(steps)})
+
+
+async def _make(connection: Connection, schema: str) -> None:
+    # Not "IF NOT EXISTS": that wants the right to create schemas also when there is nothing to create.
+    cursor = await connection.execute("SELECT to_regnamespace(quote_ident(%(name)s)) IS NULL", {"name": schema})
+    if await cursor.fetchone() == (True,):
+        await connection.execute(composed("CREATE SCHEMA {schema}", schema))
+    await connection.execute(composed(_BEGIN, schema), prepare=False)
+
+
+async def _version(connection: Connection, schema: str) -> int:
+    """Return the schema's version; 0 when there is none yet."""
+    cursor = await connection.execute(
+        "SELECT to_regclass(quote_ident(%(name)s) || '.schema_version') IS NULL", {"name": schema}
+    )
+    if await cursor.fetchone() == (True,):
+        return 0
+    cursor = await connection.execute(composed(_VERSION, schema))
+    row = await cursor.fetchone()
+    assert row is not None, "the version has one row"
+    version: int = row[0]
+    return version
