@@ -199,6 +199,9 @@ class Feed:
         if self._last_seq is not None and self._guard.next_seq > self._last_seq:
             self._give_up("order", "every event has arrived, and not every one was put in order")
             return
+        if self._channel.broken:
+            self._give_up("internal", "a fault of ours; it has been logged; reconnect")
+            return
         since, now = self._guard.hole_since, self._loop.time()
         if since is None or now < self._mend_again_at:
             return

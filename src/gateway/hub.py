@@ -7,33 +7,33 @@ arrived since the stream's start, encoded once; each waiter has a position of it
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from typing import Protocol, cast
 
 from gateway.sse import Frame, frame
-from shared.events import Event
 from shared.logs import logger
 from shared.ports import OutputStream
 
 log = logger("gateway")
 
 
-class _Batches(Protocol):
-    """What `OutputStream.follow` returns is an async generator: it can be closed."""
-
-    def __aiter__(self) -> AsyncIterator[Sequence[Event]]: ...
-    async def aclose(self) -> None: ...
-
-
 class Channel:
-    """What has arrived of one run, in the order of arrival, duplicates included. Only ever appended to."""
+    """What has arrived of one run, in the order of arrival, duplicates included. Only ever appended to.
+
+    `broken` says that nothing will arrive any more: wait here no longer, and join anew.
+    """
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
+        self.broken = False
         self._wakes: set[Callable[[], None]] = set()
 
     def add(self, frames: Sequence[Frame]) -> None:
         """Append frames and wake every waiter."""
         self.frames.extend(frames)
+        self.wake()
+
+    def break_off(self) -> None:
+        """Say that nothing will arrive any more, and wake every waiter."""
+        self.broken = True
         self.wake()
 
     def wake(self) -> None:
@@ -60,33 +60,51 @@ class Hub:
     def __init__(self, output: OutputStream) -> None:
         self._output = output
         self._open: dict[str, _Shared] = {}
+        self._followers: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def join(self, run_id: str) -> AsyncIterator[Channel]:
         """Open a run's channel for one waiter. The last one to leave ends the read."""
         shared = self._open.get(run_id)
         if shared is None:
-            channel = Channel()
-            follower = asyncio.create_task(self._feed(run_id, channel))
-            shared = self._open[run_id] = _Shared(channel, follower)
+            shared = self._open[run_id] = self._begin(run_id)
         shared.waiters += 1
         try:
             yield shared.channel
         finally:
             shared.waiters -= 1
             if not shared.waiters:
-                del self._open[run_id]
                 shared.follower.cancel()
+                self._forget(run_id, shared.channel)
 
     def wake_everyone(self) -> None:
         """Wake the waiters of every channel, so that they look at what else has changed."""
         for shared in self._open.values():
             shared.channel.wake()
 
+    def _begin(self, run_id: str) -> "_Shared":
+        channel = Channel()
+        follower = asyncio.create_task(self._feed(run_id, channel))
+        # A loop holds its tasks weakly, and one that was cancelled has still to close what it reads from.
+        self._followers.add(follower)
+        follower.add_done_callback(self._followers.discard)
+        return _Shared(channel, follower)
+
     async def _feed(self, run_id: str, channel: Channel) -> None:
-        async with aclosing(cast("_Batches", self._output.follow(run_id))) as batches:
-            async for events in batches:
-                channel.add([frame(event) for event in events])
+        try:
+            async with aclosing(self._output.follow(run_id)) as batches:
+                async for events in batches:
+                    channel.add([frame(event) for event in events])
+        except Exception:
+            log.exception("follower_crashed", extra={"fields": {"run_id": run_id}})
+        # Following has no end of its own, so whoever waits here would wait in vain. Who comes next begins anew.
+        self._forget(run_id, channel)
+        channel.break_off()
+
+    def _forget(self, run_id: str, channel: Channel) -> None:
+        shared = self._open.get(run_id)
+        if shared is not None and shared.channel is channel:
+            del self._open[run_id]
 
 
 class _Shared:

@@ -1,6 +1,6 @@
 """The feed: what one waiter gets, in order and complete, from any cursor and at any moment."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 
 from client.sse import ServerEvent
 from shared.adapters.clock import MovedClock
-from shared.adapters.memory import MemoryStore
+from shared.adapters.memory import MemoryOutputStream, MemoryStore
 from shared.events import Event, decode_data, reply_text
 from tests.support.asking import Call, ask, calling
 from tests.support.houses import SETTINGS, House, as_sent, delta, deltas, done, house, log, rerun
@@ -59,6 +59,20 @@ class HookedStore(MemoryStore):
         if act is not None:
             await act()
         return page
+
+
+class CrashingOnce(MemoryOutputStream):
+    """Crashes under its first follower, after the first batch."""
+
+    sound = False
+
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
+        """Follow; the first one does not get far."""
+        async for events in super().follow(run_id):
+            yield events
+            if not self.sound:
+                self.sound = True
+                raise RuntimeError("a fault in the adapter")
 
 
 # --- where a connection starts ----------------------------------------------------------------------------------------
@@ -538,5 +552,24 @@ def test_a_stream_that_opens_while_the_gateway_stops() -> None:
             first, error = await call.events()
             assert ([first], error_code(error)) == (as_sent([delta(0)]), "going_away")
         assert now() < 0.1
+
+    run(main())
+
+
+def test_a_crash_of_the_read_is_told_to_all_who_wait() -> None:
+    """When the one read of a run crashes each waiter gets what has come and an error, and can come back at once."""
+
+    async def main() -> None:
+        gateway = house(output=CrashingOnce)
+        await gateway.streaming()
+        async with watching(gateway) as one, watching(gateway) as other:
+            await gateway.publish(delta(0))
+            for call in (one, other):
+                first, error = await call.events()
+                assert ([first], error_code(error)) == (as_sent([delta(0)]), "internal")
+            async with watching(gateway, cursor=0) as again:
+                await gateway.publish(done(1))
+                assert await again.events() == as_sent([done(1)])
+            assert now() < 0.1
 
     run(main())

@@ -160,3 +160,64 @@ def test_a_waiter_that_is_cancelled_leaves() -> None:
         assert (task.cancelled(), output.following) == (True, 0)
 
     run(main())
+
+
+class CrashingOnce(MemoryOutputStream):
+    """Crashes under its first follower, after the first batch."""
+
+    sound = False
+
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
+        """Follow; the first one does not get far."""
+        async for events in super().follow(run_id):
+            yield events
+            if not self.sound:
+                self.sound = True
+                raise RuntimeError("a fault in the adapter")
+
+
+def test_a_follower_that_crashes_leaves_nobody_waiting() -> None:
+    """When the read crashes, its waiters are woken and told; whoever joins then gets a new one."""
+
+    async def main() -> None:
+        output = CrashingOnce(MemoryBus())
+        hub = Hub(output)
+        await output.append([delta(0)], 1)
+        async with hub.join("r") as channel:
+            woken = asyncio.Event()
+            channel.wake_on_arrival(woken.set)
+            await settle()
+            assert (channel.broken, woken.is_set()) == (True, True)
+            async with hub.join("r") as fresh:
+                assert fresh is not channel
+                await settle()
+                assert (fresh.broken, list(fresh.frames)) == (False, frames([delta(0)]))
+            async with hub.join("r") as again:
+                await settle()
+                assert list(again.frames) == frames([delta(0)])
+        async with hub.join("r") as last:
+            await settle()
+            assert list(last.frames) == frames([delta(0)])
+
+    run(main())
+
+
+def test_leaving_a_broken_channel_leaves_the_new_one_alone() -> None:
+    """The waiters of a channel that broke do not take the one that others have opened since with them."""
+
+    async def main() -> None:
+        output = CrashingOnce(MemoryBus())
+        hub = Hub(output)
+        await output.append([delta(0)], 1)
+        async with AsyncExitStack() as early:
+            await early.enter_async_context(hub.join("r"))
+            await settle()
+            async with hub.join("r") as fresh:
+                await early.aclose()
+                await output.append([delta(1)], 1)
+                await settle()
+                assert list(fresh.frames) == frames([delta(0), delta(1)])
+                async with hub.join("r") as same:
+                    assert same is fresh
+
+    run(main())
