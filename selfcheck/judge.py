@@ -37,17 +37,19 @@ class Outcome:
 class Judge:
     """Judges one tree. Holds the service that plays; `close` it."""
 
-    def __init__(self, spec: ServiceSpec, seed: int, service: Service | None = None) -> None:
+    def __init__(self, spec: ServiceSpec, service: Service | None, seed: int) -> None:
         self._spec = spec
         self._seed = seed
         self._service = service
         self._faults: dict[int, Outcome] = {}  # exercises that did not load
+        self.prints: list[str] = []  # what the tree printed, of services that have ended
         self._unfit: set[int] = set()  # taken from the stand-in since: they end or hang the service at its import
 
     def close(self) -> None:
         """End the service."""
         if self._service is not None:
             self._service.stop()
+            self.prints += self._service.log.prints
             self._service = None
 
     def judge(self, only: int | None = None) -> Iterator[CheckResult]:

@@ -39,6 +39,7 @@ class Logbook:
         self._stood_still = stood_still
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
         self._changed = threading.Condition()
+        self._shows: list[Callable[[Line], None]] = []
         self._ended = False
         self._dump: Stack | None = None
         self.prints: deque[str] = deque(maxlen=MOST_PRINTS)
@@ -62,6 +63,10 @@ class Logbook:
             self._changed.wait_for(lambda: self._ended or self._find(event, fields) is not None, timeout_s)
             return self._find(event, fields)
 
+    def watch(self, show: Callable[[Line], None]) -> None:
+        """Call `show` with each line from now on, in the reading thread."""
+        self._shows.append(show)
+
     def all(self, *events: str) -> list[Line]:
         """Return all lines of these events so far, in order."""
         with self._changed:
@@ -82,6 +87,8 @@ class Logbook:
             self._lines.append(line)
             self._changed.notify_all()
         self._alarm(line)
+        for show in self._shows:
+            show(line)
 
     def _take_text(self, raw: bytes) -> None:
         """Tell a dump of where the loop stands from whatever else lands on stderr."""

@@ -1,7 +1,6 @@
 """A service as the judge holds it: a process, its address, its logbook, and the reasons for which it was ended."""
 
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -9,6 +8,7 @@ import threading
 
 import msgspec
 
+from selfcheck.early import launch
 from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.spec import ServiceSpec
 from shared.errors import Unavailable
@@ -19,27 +19,6 @@ SETTLE_S = 0.5
 HUNG_DUMPS = 2  # the loop is shown each 0.8 s that it stands; twice in the same exercise is no bad luck
 
 _TREE_FILES = tuple(shape.file for shape in SHAPES)
-
-
-def launch(spec: str) -> "subprocess.Popen[bytes]":
-    """Start the process for a spec in JSON. It ends when its standard input is closed: with us, whatever becomes of us.
-
-    In a process group of its own, so that Ctrl-C reaches the judge alone, and so that whatever a submission starts is
-    ended with it.
-    """
-    program = "from selfcheck.service import main; main()"
-    return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", program, spec],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-def new_token() -> str:
-    """Return a token for a lab."""
-    return secrets.token_hex(16)
 
 
 class Service:
@@ -98,6 +77,10 @@ class Service:
         if refusals:
             return str(refusals[-1]["why"])
         return self.log.prints[-1] if self.log.prints else f"it ended with exit code {self.exit_code}"
+
+    def wait(self) -> None:
+        """Return when the process has ended."""
+        self._process.wait()
 
     def settle(self) -> None:
         """Give the process a moment to end, if it is ending, and its last lines to be read: they say why."""

@@ -39,7 +39,12 @@ def main() -> None:
     logs.configure(json=True)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     # The port is known, and connections queue, while everything else is still loading.
-    listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
+    try:
+        listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
+    except OSError as error:
+        note(log, "not_started", why=f"port {spec.port} on 127.0.0.1 cannot be had ({error.strerror}); choose another")
+        sys.stderr.flush()
+        os._exit(3)
     note(log, "listening", port=listener.getsockname()[1])
     faulthandler.dump_traceback_later(
         STILL_S, repeat=True, file=sys.stderr

@@ -5,6 +5,7 @@ as one of the exceptions below; a check itself raises only `Broken`.
 """
 
 import contextlib
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -124,7 +125,6 @@ class Stage:
         )
         self._open = contextlib.ExitStack()
         self._names: dict[str, str] = {}
-        self._sessions = 0
 
     def __enter__(self) -> "Stage":
         """Open the stage."""
@@ -139,8 +139,7 @@ class Stage:
 
     def new_session(self) -> str:
         """Return a session that nobody has used."""
-        self._sessions += 1
-        return f"{id(self):x}-{self._sessions}"
+        return os.urandom(8).hex()
 
     def say(self, session_id: str, text: str) -> Answer:
         """Send a message."""

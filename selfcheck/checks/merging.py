@@ -53,10 +53,11 @@ def play(stage: Stage) -> None:
 
 def correct(stage: Stage) -> None:
     """Play the scenario: the second message joins the run, which is rerun with both and goes on with the next seq."""
-    stage.gate(HELD_AT)
+    stage.gate(0)
     session = stage.new_session()
     first = stage.say(session, "My lamp arrived broken, I would like a refund.")
     with stage.watch(first.run_id) as waiter:
+        stage.gate(HELD_AT)
         waiter.take(HELD_AT)
         second = stage.say(session, "Actually, please make it an exchange.")
         stage.evidence |= {

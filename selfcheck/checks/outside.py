@@ -40,19 +40,20 @@ def play(stage: Stage) -> None:
 
 def too_late(stage: Stage, age_s: int, runs: list[Json]) -> None:
     """Send the second message when the first one's run is exactly this old and still streaming."""
-    stage.gate(HELD_AT)
+    stage.gate(0)
     session = stage.new_session()
     first = stage.say(session, "My lamp arrived broken, I would like a refund.")
     with stage.watch(first.run_id) as waiter:
+        stage.gate(HELD_AT)
         waiter.take(HELD_AT)
         stage.control(("advance", [age_s]))
         second = stage.say(session, "Actually, please make it an exchange.")
         note(stage, runs, first, second, age_s, "streaming")
-        stage.gate(None)
-        waiter.rest()
-    with stage.watch(second.run_id) as later:
-        later.rest()
-    given = f"a second message when run {stage.name(first.run_id)} is {age_s:,} s old and streaming"
+        with stage.watch(second.run_id) as later:
+            stage.gate(None)
+            waiter.rest()
+            later.rest()
+    given = f"a second message when {stage.name(first.run_id)} is {age_s:,} s old and streaming"
     expect_new_run(first, second, given)
     ended = stage.awaited_line("run_moved", run_id=first.run_id, target="done")
     begun = stage.awaited_line("run_moved", run_id=second.run_id, target="running")
@@ -67,8 +68,10 @@ def too_late(stage: Stage, age_s: int, runs: list[Json]) -> None:
 def when_done(stage: Stage, runs: list[Json]) -> None:
     """Send the second message inside the window, but when the first is answered."""
     session = stage.new_session()
+    stage.gate(0)
     first = stage.say(session, "My lamp arrived broken, I would like a refund.")
     with stage.watch(first.run_id) as waiter:
+        stage.gate(None)
         waiter.rest()
     second = stage.say(session, "Thank you!")
     note(stage, runs, first, second, 0, "done")
