@@ -92,6 +92,7 @@ class Feed:
         self._read = 0  # of the channel's frames
         self._last_seq: int | None = None  # of the terminal event, once it has arrived
         self._mend_again_at = 0.0
+        self._spoke_at = self._loop.time()  # when bytes were last sent
         self._orderer: Orderer[Frame]
         self._guard: Guard
 
@@ -118,6 +119,7 @@ class Feed:
                     chunk = b"".join(self._ready)
                     self._ready.clear()
                     yield chunk
+                    self._spoke_at = loop.time()
                 if self._ended:
                     return
                 if self._stopping.is_set() or loop.time() >= retire_at:
@@ -231,8 +233,7 @@ class Feed:
 
     async def _pause(self, wake: asyncio.Event, retire_at: float) -> None:
         """Wait for an arrival, the end of a hole's patience, or the heartbeat, whichever is first."""
-        now = self._loop.time()
-        heartbeat_at = now + self._settings.heartbeat.total_seconds()
+        heartbeat_at = self._spoke_at + self._settings.heartbeat.total_seconds()
         due = min(heartbeat_at, retire_at)
         if self._guard.hole_since is not None:
             patience_ends = self._guard.hole_since + self._settings.reorder_wait.total_seconds()

@@ -12,7 +12,7 @@ from shared.adapters.memory import MemoryOutputStream, MemoryStore
 from shared.events import Event, decode_data, reply_text
 from tests.support.asking import Call, ask, calling
 from tests.support.houses import SETTINGS, House, as_sent, delta, deltas, done, house, log, rerun
-from tests.support.moved_loop import now, run, settle
+from tests.support.moved_loop import now, pass_time, run, settle
 
 
 @asynccontextmanager
@@ -447,6 +447,24 @@ def test_silence_is_filled_with_heartbeats() -> None:
             await gateway.publish(delta(0))
             await call.chunk()
             assert (await call.chunk(), round(now())) == (b": ping\n", 60)
+
+    run(main())
+
+
+def test_arrivals_that_bring_nothing_do_not_put_the_heartbeat_off() -> None:
+    """Silence is what the client hears: deliveries that are dropped as duplicates do not count as speech."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.streaming()
+        async with watching(gateway) as call:
+            await gateway.write(delta(0))
+            assert await call.events(1) == as_sent([delta(0)])
+            await gateway.end([delta(1), done(2)])
+            for _ in range(2):
+                await pass_time(10)
+                await gateway.publish(delta(0))
+            assert (await call.events(), now() < 21) == (as_sent([delta(1), done(2)]), True)
 
     run(main())
 
