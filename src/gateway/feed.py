@@ -15,6 +15,7 @@ import logging
 import random
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
+from math import inf
 
 from gateway import sse
 from gateway.guard import Guard
@@ -204,20 +205,26 @@ class Feed:
         if self._channel.broken:
             self._give_up("internal", "a fault of ours; it has been logged; reconnect")
             return
-        since, now = self._guard.hole_since, self._loop.time()
-        if since is None or now < self._mend_again_at:
-            return
-        overdue = now - since >= self._settings.reorder_wait.total_seconds()
-        if not overdue and self._guard.held <= self._settings.reorder_limit:
+        now = self._loop.time()
+        if now < self._mend_at():
             return
         missing = self._guard.next_seq
         await self._backfill()
         if self._guard.next_seq > missing:
             return
-        if overdue:
+        if now >= self._patience_ends():
             self._give_up("missing", f"event {missing} is neither on the stream nor in the store; reconnect")
         # Too many are held, but the writer may not have flushed yet: wait for that before asking again.
         self._mend_again_at = now + self._settings.flush_every.total_seconds()
+
+    def _patience_ends(self) -> float:
+        since = self._guard.hole_since
+        return inf if since is None else since + self._settings.reorder_wait.total_seconds()
+
+    def _mend_at(self) -> float:
+        """Return when the store is to be asked for what is missing: never, while nothing is."""
+        too_many = self._guard.held > self._settings.reorder_limit
+        return self._mend_again_at if too_many else max(self._patience_ends(), self._mend_again_at)
 
     async def _backfill(self) -> None:
         note(log, "backfilled", run_id=self._run_id, seq=self._guard.next_seq, held=self._guard.held)
@@ -234,10 +241,7 @@ class Feed:
     async def _pause(self, wake: asyncio.Event, retire_at: float) -> None:
         """Wait for an arrival, the end of a hole's patience, or the heartbeat, whichever is first."""
         heartbeat_at = self._spoke_at + self._settings.heartbeat.total_seconds()
-        due = min(heartbeat_at, retire_at)
-        if self._guard.hole_since is not None:
-            patience_ends = self._guard.hole_since + self._settings.reorder_wait.total_seconds()
-            due = min(due, max(patience_ends, self._mend_again_at))
+        due = min(heartbeat_at, retire_at, self._mend_at())
         try:
             async with asyncio.timeout_at(due):
                 await wake.wait()

@@ -366,6 +366,42 @@ def test_too_many_held_events_fill_the_hole_from_the_store() -> None:
     run(main())
 
 
+def test_too_many_held_events_wait_for_the_writers_next_batch() -> None:
+    """When the store has not got what is missing yet it is asked again after a flush's time, not after the patience."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.streaming()
+        async with watching(gateway) as call:
+            await gateway.publish(*deltas(1, 70))
+            await pass_time(0.1)
+            await gateway.flush(*deltas(0, 70))
+            assert await call.events(70) == as_sent(deltas(0, 70))
+            assert now() == pytest.approx(0.2, abs=0.01)
+
+    run(main())
+
+
+def test_the_store_is_not_asked_for_each_arrival() -> None:
+    """While too many are held the store is asked once per flush's time, however many more arrive."""
+
+    async def main() -> None:
+        gateway = house(store=HookedStore)
+        assert isinstance(gateway.store, HookedStore)
+        await gateway.streaming()
+        async with watching(gateway) as call:
+            before = gateway.store.pages
+            await gateway.publish(*deltas(1, 66))
+            for seq in range(66, 116):
+                await gateway.publish(delta(seq))
+                await pass_time(0.01)
+            assert gateway.store.pages - before == 3
+            await gateway.publish(delta(0))
+            assert await call.events(116) == as_sent(deltas(0, 116))
+
+    run(main())
+
+
 def test_a_hole_that_stays_open_is_filled_from_the_store() -> None:
     """What is missing on the stream for two seconds is taken from the store, and the stream goes on (O2)."""
 
