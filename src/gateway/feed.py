@@ -254,7 +254,10 @@ class Feed:
         """Re-read the run: what the store has and the stream did not bring is sent from there."""
         try:
             stored = await self._store.run(self._run_id)
-            if stored is not None and stored.last_seq is not None and stored.last_seq >= self._guard.next_seq:
+            last_seq = -1 if stored is None or stored.last_seq is None else stored.last_seq
+            if last_seq >= self._guard.next_seq:
                 await self._backfill()
+            elif stored is None or stored.run.status in ENDED:
+                self._give_up("missing", "the run has ended at an event before the last that came here; reconnect")
         except Unavailable as away:
             note(log, "look_up_failed", logging.WARNING, run_id=self._run_id, why=str(away))

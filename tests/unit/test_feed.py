@@ -520,6 +520,23 @@ def test_a_lost_end_hangs_nobody() -> None:
     run(main())
 
 
+def test_an_end_before_what_was_seen_hangs_nobody() -> None:
+    """A run that ended at a seq below the ones a waiter has (its events were lost with bus and worker) lets it go."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.streaming()
+        async with watching(gateway) as call:
+            await gateway.publish(*deltas(0, 5))
+            assert await call.events(5) == as_sent(deltas(0, 5))
+            gateway.bus.flush()
+            await gateway.end([rerun(0), done(1)])
+            (error,) = await call.events()
+            assert (error_code(error), round(now())) == ("missing", 15)
+
+    run(main())
+
+
 def test_a_bus_that_is_away_leaves_the_heartbeat_to_bring_what_the_store_has() -> None:
     """While the bus is away waiters stay, and get with each heartbeat what has reached the store."""
 
