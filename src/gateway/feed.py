@@ -136,9 +136,9 @@ class Feed:
         """Return the first seq to send one by one; make ready the gap or snapshot that goes before it."""
         tail = -1 if stored.last_seq is None else stored.last_seq
         if start > tail + 1 and not self._channel.holds(start - 1):
-            tail = max(tail, *(event.seq for event in await self._output.entries(self._run_id)), -1)
-            if start > tail + 1:
-                self._ready.append(sse.gap(start - 1, 0 if tail >= 0 else None, tail if tail >= 0 else None))
+            newest = max(tail, *(event.seq for event in await self._output.entries(self._run_id)), -1)
+            if start > newest + 1:
+                self._ready.append(sse.gap(start - 1, 0 if newest >= 0 else None, newest if newest >= 0 else None))
                 return await self._snapshot()
         if stored.archived_text is not None and start < tail:
             self._ready.append(sse.snapshot(tail - 1, stored.archived_text))

@@ -241,6 +241,21 @@ def test_a_long_replay_is_one_snapshot() -> None:
     run(main())
 
 
+def test_a_snapshot_never_goes_behind_the_cursor() -> None:
+    """A waiter ahead of the store is not sent back to a text that ends before its cursor: the stream has the rest."""
+
+    async def main() -> None:
+        gateway = house(settings=replace(SETTINGS, replay_cap=10))
+        await gateway.streaming()
+        await gateway.publish(*deltas(0, 30))
+        await gateway.flush(*deltas(0, 4))
+        async with watching(gateway, cursor=9) as call:
+            await gateway.publish(done(30))
+            assert await call.events() == as_sent([*deltas(10, 30), done(30)])
+
+    run(main())
+
+
 def test_a_snapshot_leaves_the_end_to_its_own_event() -> None:
     """A long run that has ended is a snapshot up to its last fragment and then the terminal event itself."""
 
