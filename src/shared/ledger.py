@@ -67,7 +67,7 @@ class Ledger:
         Raises:
             IllegalTransition: the table does not let a pending run begin.
         """
-        self._allow(RunStatus.PENDING, RunStatus.RUNNING, session_id or "")
+        self._allow(RunStatus.PENDING, RunStatus.RUNNING, None)
         claim = await self._store.claim(owner, lease, session_id)
         if claim is not None:
             self._moved(claim.run, RunStatus.PENDING, "claimed")
@@ -85,9 +85,10 @@ class Ledger:
         return await self._store.renew(owner, lease)
 
     async def give_back(self, run: Run, after: timedelta, why: Resumed) -> bool:
-        """End our ownership without ending the run: it can be taken over when `after` has passed."""
+        """End our ownership without ending the run: it can be taken over after `after`. False: it is not ours."""
         given = await self._store.release(run.id, run.attempt, after, why)
-        note(log, "run_given_back", run_id=run.id, attempt=run.attempt, after_s=after.total_seconds(), why=str(why))
+        if given:
+            note(log, "run_given_back", run_id=run.id, attempt=run.attempt, after_s=after.total_seconds(), why=str(why))
         return given
 
     async def begin_streaming(self, run_id: str, attempt: int) -> None:
@@ -161,7 +162,7 @@ class Ledger:
             raise Fenced(run_id, attempt)
         return current
 
-    def _allow(self, current: RunStatus, target: RunStatus, run_id: str, attempt: int = 0) -> None:
+    def _allow(self, current: RunStatus, target: RunStatus, run_id: str | None, attempt: int = 0) -> None:
         try:
             self._transition(current, target)
         except ValueError as refusal:
