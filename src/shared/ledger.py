@@ -128,7 +128,7 @@ class Ledger:
         return ending
 
     async def cancel(self, run_id: str) -> RunStatus:
-        """Note durably that the run shall stop, and end it here and now when no worker has it yet.
+        """End the run here and now when no worker has it yet; else note durably that it shall stop.
 
         Returns the status after that: `cancelled`, or an active one, whose worker will end the run.
 
@@ -136,25 +136,29 @@ class Ledger:
             UnknownRun, RunEnded: there is nothing to cancel.
             IllegalTransition: the table does not let a pending run be cancelled.
         """
+        stored = await self._store.run(run_id)
+        if stored is not None and stored.run.status is RunStatus.PENDING and await self._cancelled_here(stored.run):
+            return RunStatus.CANCELLED
         asked = await self._store.ask_cancel(run_id)
         if asked is None:
             raise UnknownRun(run_id)
-        run = asked.run
-        if run.status in ENDED:
-            raise RunEnded(run_id, run.status, "cancel")
-        note(log, "cancel_asked", run_id=run_id, status=str(run.status))
-        if run.status is not RunStatus.PENDING:
-            return run.status
-        last = Event(run_id, 0, EventKind.CANCELLED, encode_data({"reason": "cancelled before it began"}))
-        self._allow(run.status, RunStatus.CANCELLED, run_id, run.attempt)
+        if asked.run.status in ENDED:
+            raise RunEnded(run_id, asked.run.status, "cancel")
+        note(log, "cancel_asked", run_id=run_id, status=str(asked.run.status))
+        return asked.run.status
+
+    async def _cancelled_here(self, run: Run) -> bool:
+        """End a run that no worker has, in one transaction. False: a worker was faster.
+
+        Not noted first: a run that is pending with such a note has nobody who would act on it, and stops its session.
+        """
         why = "cancelled before it began"
-        ending = await self._store.finish(run_id, run.attempt, run.status, RunStatus.CANCELLED, [last], None, why)
+        last = Event(run.id, 0, EventKind.CANCELLED, encode_data({"reason": why}))
+        self._allow(run.status, RunStatus.CANCELLED, run.id, run.attempt)
+        ending = await self._store.finish(run.id, run.attempt, run.status, RunStatus.CANCELLED, [last], None, why)
         if ending is Ending.ENDED:
-            self._moved_to(run_id, run.attempt, run.status, RunStatus.CANCELLED, why)
-            return RunStatus.CANCELLED
-        # A worker claimed it between the two statements; it has the note and will end the run.
-        current = await self._store.run(run_id)
-        return current.run.status if current else RunStatus.RUNNING
+            self._moved_to(run.id, run.attempt, run.status, RunStatus.CANCELLED, why)
+        return ending is Ending.ENDED
 
     async def _owned(self, run_id: str, attempt: int) -> StoredRun:
         current = await self._store.run(run_id)

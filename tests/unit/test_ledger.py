@@ -12,7 +12,7 @@ import pytest
 
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryStore
-from shared.errors import Fenced, IllegalTransition, InvalidField, RunEnded, UnknownRun
+from shared.errors import Fenced, IllegalTransition, InvalidField, RunEnded, Unavailable, UnknownRun
 from shared.events import Event, EventKind, encode_data
 from shared.exercises import Exercises, load
 from shared.ledger import END_OF, Ledger
@@ -21,7 +21,7 @@ from shared.run import ACTIVE, ENDED, Run, RunStatus
 from tests.support.moved_loop import now, pass_time
 from tests.support.notes import Notes, noting
 from tests.support.scenes import on
-from tests.support.taps import once, tap
+from tests.support.taps import once, refuse, tap
 
 ROOT = Path(__file__).parents[2]
 RULES = load(ROOT / "solution", ROOT / "solution").exercises
@@ -542,6 +542,19 @@ async def test_an_unknown_run_is_not_cancelled(desk: Desk) -> None:
 
 
 @at_the_desk
+async def test_a_run_that_is_claimed_while_it_is_cancelled_is_asked_to_stop(desk: Desk) -> None:
+    """The worker that was faster finds the wish, and the caller learns that the run is running."""
+    run_id = await desk.brought_to(PENDING)
+
+    async def claim() -> None:
+        assert await desk.store.claim("w", LEASE) is not None
+
+    tap(desk.store, "finish", before=once(claim))
+    assert await desk.ledger.cancel(run_id) is RUNNING
+    assert await desk.ledger.renew("w", LEASE) == [Held(run_id, 1, cancel_asked=True)]
+
+
+@at_the_desk
 async def test_a_run_that_ends_while_it_is_cancelled_has_ended(desk: Desk) -> None:
     """The caller learns how it ended."""
     run_id = await desk.brought_to(RUNNING)
@@ -549,3 +562,24 @@ async def test_a_run_that_ends_while_it_is_cancelled_has_ended(desk: Desk) -> No
     with pytest.raises(RunEnded) as refused:
         await desk.ledger.cancel(run_id)
     assert refused.value.status is DONE
+
+
+@on(partial(open_desk, replace(RULES, transition=_never)))
+async def test_a_pending_run_that_may_not_be_cancelled_goes_on(desk: Desk) -> None:
+    """Where the table forbids it, the caller learns so and the run is as claimable as before."""
+    run_id = await desk.brought_to(PENDING)
+    with pytest.raises(IllegalTransition):
+        await desk.ledger.cancel(run_id)
+    claim = await desk.store.claim("w", LEASE)
+    assert claim is not None and claim.run.id == run_id
+
+
+@at_the_desk
+async def test_a_cancel_that_fails_half_way_stops_no_session(desk: Desk) -> None:
+    """W5: a store that goes away in the middle leaves the run as it was, and not pending with nobody to end it."""
+    run_id = await desk.brought_to(PENDING)
+    tap(desk.store, "finish", before=once(refuse))
+    with pytest.raises(Unavailable):
+        await desk.ledger.cancel(run_id)
+    assert await desk.store.waiting_sessions(10) == ["s"]
+    assert await desk.ledger.cancel(run_id) is CANCELLED
