@@ -90,7 +90,7 @@ class Feed:
         self._loop = asyncio.get_running_loop()
         self._ready: list[bytes] = [sse.retry(settings.retry)]
         self._ended = False
-        self._read = 0  # of the channel's frames
+        self._read = 0  # the position in the channel
         self._last_seq: int | None = None  # of the terminal event, once it has arrived
         self._mend_again_at = 0.0
         self._spoke_at = self._loop.time()  # when bytes were last sent
@@ -174,11 +174,8 @@ class Feed:
             self._offer([sse.frame(event) for event in page])
 
     def _take_arrivals(self) -> None:
-        frames = self._channel.frames
-        if self._read < len(frames):
-            arrived = frames[self._read :]
-            self._read += len(arrived)
-            self._offer(arrived)
+        arrived, self._read = self._channel.since(self._read)
+        self._offer(arrived)
 
     def _offer(self, frames: Sequence[Frame]) -> None:
         now, saw, offer = self._loop.time(), self._guard.saw, self._orderer.offer

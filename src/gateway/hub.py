@@ -1,7 +1,8 @@
 """The hub: one read per run, however many waiters it has.
 
-Each run that somebody watches has a channel, fed by one follower of the run's output stream. A channel keeps what has
-arrived since the stream's start, encoded once; each waiter has a position of its own in it.
+Each run that somebody watches has a channel, fed by one follower of the run's output stream. A channel keeps the newest
+of what has arrived, encoded once; each waiter has a position of its own in it. What it has let go the store has, and a
+waiter that was too slow for it sees a hole like any other.
 """
 
 import asyncio
@@ -14,22 +15,35 @@ from shared.ports import OutputStream
 
 log = logger("gateway")
 
+KEPT = 4096
+"""Frames that a channel keeps at least (twice as many at most). A writer is some hundred events ahead of the store at
+the most, so what is older can be had there, and a channel stays small however long its run is."""
+
 
 class Channel:
-    """What has arrived of one run, in the order of arrival, duplicates included. Only ever appended to.
+    """What has arrived of one run, in the order of arrival, duplicates included.
 
     `broken` says that nothing will arrive any more: wait here no longer, and join anew.
     """
 
     def __init__(self) -> None:
-        self.frames: list[Frame] = []
         self.broken = False
+        self._frames: list[Frame] = []
+        self._let_go = 0  # frames that came before these
         self._wakes: set[Callable[[], None]] = set()
 
     def add(self, frames: Sequence[Frame]) -> None:
         """Append frames and wake every waiter."""
-        self.frames.extend(frames)
+        self._frames.extend(frames)
+        if len(self._frames) >= 2 * KEPT:
+            surplus = len(self._frames) - KEPT
+            del self._frames[:surplus]
+            self._let_go += surplus
         self.wake()
+
+    def since(self, position: int) -> tuple[Sequence[Frame], int]:
+        """Return what has arrived after a position and is still here, and the position after that. 0 is the start."""
+        return self._frames[max(position - self._let_go, 0) :], self._let_go + len(self._frames)
 
     def break_off(self) -> None:
         """Say that nothing will arrive any more, and wake every waiter."""
@@ -51,7 +65,7 @@ class Channel:
 
     def holds(self, seq: int) -> bool:
         """Whether an event with this seq, or a later one, has arrived."""
-        return any(arrived.seq >= seq for arrived in reversed(self.frames))
+        return any(arrived.seq >= seq for arrived in reversed(self._frames))
 
 
 class Hub:

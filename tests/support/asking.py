@@ -57,6 +57,7 @@ class Call:
     raised: Exception | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _left: asyncio.Event = field(default_factory=asyncio.Event)
+    _takes_more: asyncio.Event = field(default_factory=asyncio.Event)
     _read: int = 0
     _over: bool = False
     _parser: EventStreamParser = field(default_factory=EventStreamParser)
@@ -80,14 +81,19 @@ class Call:
         return {"type": "http.disconnect"}
 
     async def _send(self, message: Message) -> None:
-        if self.takes is not None and len(self.sent) >= self.takes:
-            await asyncio.Event().wait()
+        while self.takes is not None and len(self.sent) >= self.takes:
+            await self._takes_more.wait()
         self.sent.append(message)
         self._changed.set()
 
     def leave(self) -> None:
         """Close the connection, as a client does at any time."""
         self._left.set()
+
+    def take_all(self) -> None:
+        """Read on, after `takes` had stopped it."""
+        self.takes = None
+        self._takes_more.set()
 
     @property
     def over(self) -> bool:

@@ -3,10 +3,12 @@
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from client.sse import ServerEvent
+from gateway.hub import KEPT
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryOutputStream, MemoryStore
 from shared.events import Event, decode_data, reply_text
@@ -479,6 +481,25 @@ def test_connections_order_by_themselves() -> None:
                 assert await ahead.events() == as_sent([delta(3), done(4)])
                 for call in (early, late):
                     assert await call.events() == as_sent([*deltas(0, 4), done(4)])
+
+    run(main())
+
+
+def test_a_waiter_too_slow_for_the_channel_is_filled_from_the_store() -> None:
+    """A client that took nothing of a long run gets what the channel has let go from the store, in order."""
+
+    async def main() -> None:
+        gateway = house(settings=replace(SETTINGS, send_timeout=timedelta(hours=1)))
+        await gateway.streaming()
+        events = log(3 * KEPT)
+        async with watching(gateway) as call:
+            call.takes = len(call.sent)
+            for start in range(0, len(events), 1000):
+                await gateway.write(*events[start : start + 1000])
+                await settle()
+            call.take_all()
+            assert await call.events() == as_sent(events)
+            assert now() < 0.1
 
     run(main())
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 
-from gateway.hub import Hub
+from gateway.hub import KEPT, Channel, Hub
 from gateway.sse import Frame, frame
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.events import Event
@@ -34,6 +34,11 @@ def frames(events: Sequence[Event]) -> list[Frame]:
     return [frame(event) for event in events]
 
 
+def arrivals(channel: Channel) -> list[Frame]:
+    """Return all that a channel has."""
+    return list(channel.since(0)[0])
+
+
 def test_many_waiters_are_one_read() -> None:
     """However many join a run, its stream is followed once, and all of them have the same frames."""
 
@@ -45,7 +50,7 @@ def test_many_waiters_are_one_read() -> None:
             await output.append(deltas(0, 3), 1)
             await settle()
             assert (output.began, output.following) == (1, 1)
-            assert [list(channel.frames) for channel in channels] == [frames(deltas(0, 3))] * 5
+            assert [arrivals(channel) for channel in channels] == [frames(deltas(0, 3))] * 5
 
     run(main())
 
@@ -61,7 +66,7 @@ def test_a_late_waiter_finds_all_that_arrived() -> None:
             await output.append(arrived, 1)
             await settle()
             async with hub.join("r") as late:
-                assert list(late.frames) == frames(arrived)
+                assert arrivals(late) == frames(arrived)
 
     run(main())
 
@@ -82,7 +87,7 @@ def test_the_last_to_leave_ends_the_read() -> None:
         await output.append([delta(0)], 1)
         async with hub.join("r") as channel:
             await settle()
-            assert (output.began, list(channel.frames)) == (2, frames([delta(0)]))
+            assert (output.began, arrivals(channel)) == (2, frames([delta(0)]))
 
     run(main())
 
@@ -100,7 +105,7 @@ def test_who_joins_while_the_last_one_leaves_gets_a_read_of_its_own() -> None:
             async with hub.join("r") as channel:
                 await output.append([delta(0)], 1)
                 await settle()
-                assert (output.following, list(channel.frames)) == (1, frames([delta(0)]))
+                assert (output.following, arrivals(channel)) == (1, frames([delta(0)]))
 
     run(main())
 
@@ -114,7 +119,7 @@ def test_runs_do_not_meet() -> None:
         async with hub.join("r") as one, hub.join("q") as other:
             await output.append([delta(0, run_id="q")], 1)
             await settle()
-            assert (output.following, list(one.frames), len(other.frames)) == (2, [], 1)
+            assert (output.following, arrivals(one), len(arrivals(other))) == (2, [], 1)
 
     run(main())
 
@@ -191,13 +196,13 @@ def test_a_follower_that_crashes_leaves_nobody_waiting() -> None:
             async with hub.join("r") as fresh:
                 assert fresh is not channel
                 await settle()
-                assert (fresh.broken, list(fresh.frames)) == (False, frames([delta(0)]))
+                assert (fresh.broken, arrivals(fresh)) == (False, frames([delta(0)]))
             async with hub.join("r") as again:
                 await settle()
-                assert list(again.frames) == frames([delta(0)])
+                assert arrivals(again) == frames([delta(0)])
         async with hub.join("r") as last:
             await settle()
-            assert list(last.frames) == frames([delta(0)])
+            assert arrivals(last) == frames([delta(0)])
 
     run(main())
 
@@ -216,8 +221,36 @@ def test_leaving_a_broken_channel_leaves_the_new_one_alone() -> None:
                 await early.aclose()
                 await output.append([delta(1)], 1)
                 await settle()
-                assert list(fresh.frames) == frames([delta(0), delta(1)])
+                assert arrivals(fresh) == frames([delta(0), delta(1)])
                 async with hub.join("r") as same:
                     assert same is fresh
 
     run(main())
+
+
+def test_each_waiter_reads_on_from_its_own_position() -> None:
+    """A position gives what came after it, once, and the next position; at the end there is nothing."""
+    channel = Channel()
+    events = frames(deltas(0, 5))
+    assert channel.since(0) == ([], 0)
+    channel.add(events[:3])
+    first, position = channel.since(0)
+    channel.add(events[3:])
+    rest, end = channel.since(position)
+    assert ([*first], [*rest], end, channel.since(end)) == (events[:3], events[3:], 5, ([], 5))
+
+
+def test_a_channel_of_a_long_run_stays_small() -> None:
+    """A channel lets go of its oldest frames; who is further behind gets what is left, who is not misses nothing."""
+    channel = Channel()
+    events = frames(deltas(0, 10 * KEPT))
+    position = 0
+    read: list[Frame] = []
+    for start in range(0, len(events), 100):
+        channel.add(events[start : start + 100])
+        arrived, position = channel.since(position)
+        read += arrived
+        assert len(channel.since(0)[0]) < 2 * KEPT + 100
+    assert (read, position) == (events, len(events))
+    kept = arrivals(channel)
+    assert len(kept) >= KEPT and kept == events[-len(kept) :]
