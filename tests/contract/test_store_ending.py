@@ -151,6 +151,9 @@ async def test_a_pending_run_ends_without_a_worker(ports: Ports) -> None:
     assert await ports.store.finish("r", 0, PENDING, RunStatus.CANCELLED, last, None, "stop") is Ending.ENDED
     assert list(await ports.store.events("r", 0, 100)) == last
     assert list(await ports.audit("r")) == [Audit(PENDING, RunStatus.CANCELLED, 0, "stop")]
+    stored = await ports.store.run("r")
+    assert stored is not None
+    assert (stored.run.status, stored.run.attempt, stored.last_seq) == (RunStatus.CANCELLED, 0, 0)
     assert await ports.store.claim("w", AN_HOUR) is None
 
 

@@ -31,8 +31,9 @@ async def test_ended_runs_are_archivable_oldest_first(ports: Ports) -> None:
     assert list(await ports.store.archivable(FAR_AHEAD, 10)) == []
     await opened(ports, "pending", "s0")
     await started(ports, "active", "s1")
-    for run_id, status in [("r1", RunStatus.DONE), ("r0", RunStatus.FAILED), ("r2", RunStatus.CANCELLED)]:
+    for run_id in ["r0", "r1", "r2"]:
         await started(ports, run_id, run_id)
+    for run_id, status in [("r1", RunStatus.DONE), ("r0", RunStatus.FAILED), ("r2", RunStatus.CANCELLED)]:
         ports.clock.advance(AN_HOUR)
         await ports.store.finish(run_id, 1, RunStatus.RUNNING, status, [done(run_id, 0)], None, "end")
     assert list(await ports.store.archivable(FAR_AHEAD, 10)) == ["r1", "r0", "r2"]

@@ -150,6 +150,34 @@ def test_the_shorter_life_said_last_counts() -> None:
     assert keys.get("later") is None
 
 
+def test_a_life_ends_with_its_key() -> None:
+    """What was said about a key that was dropped, or is not there yet, does not touch a later one of that name."""
+    seconds = Seconds()
+    keys: Keys[str] = Keys(seconds)
+    keys.put("dropped", "old")
+    for key in ["dropped", "unknown"]:
+        keys.expire(key, SECOND)
+        keys.drop(key)
+        keys.put(key, "new")
+    keys.expire("later", SECOND)
+    keys.put("later", "new")
+    seconds.now += 1
+    assert [keys.get(key) for key in ["dropped", "unknown", "later"]] == ["new", "new", "new"]
+
+
+def test_what_is_acknowledged_leaves_memory() -> None:
+    """Neither the stream nor the group keeps anything of it, also when nobody ever reclaims."""
+
+    async def story(bus: Bus) -> None:
+        await bus.queue.put("s")
+        await bus.queue.acknowledge(await bus.queue.take("a", 1, NOTHING))
+        stream = bus.server.inputs.get("koda:in")
+        assert stream is not None
+        assert (len(stream), stream.group("workers").pending) == (0, {})
+
+    asyncio.run(story(Bus()))
+
+
 CALLS: list[Callable[[Bus], Awaitable[object]]] = [
     lambda bus: bus.output.append([event(0)], 1),
     lambda bus: bus.output.raise_fence("r", 1),

@@ -37,10 +37,9 @@ class MemoryBus:
         self.is_away = False
 
     def flush(self) -> None:
-        """Lose everything at once: the service was restarted empty. Followers and takers go on waiting."""
+        """Lose everything at once: the service was restarted empty. Who waits for entries goes on waiting."""
         for keys in (self.outputs, self.inputs, self.fences, self.marks):
             keys.clear()
-        self.waiters.wake_all()
 
     def away(self, away: bool) -> None:
         """Begin or end an outage: calls raise `Unavailable`, those that block too; followers wait. Data is kept."""

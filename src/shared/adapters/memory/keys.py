@@ -70,7 +70,7 @@ class Keys(Generic[V]):
 
 
 class Waiters:
-    """Tasks that wait for a key to change: any number, each woken by every change.
+    """Tasks that wait for a key to change: any number, each woken by every change. The length is that of the keys.
 
     Look first, then wait: between the two nothing else runs, so no change is missed.
     """
@@ -79,7 +79,7 @@ class Waiters:
         self._waiting: dict[str, dict[asyncio.Future[None], None]] = {}
 
     def __len__(self) -> int:
-        return sum(len(futures) for futures in self._waiting.values())
+        return len(self._waiting)
 
     async def wait(self, key: str) -> None:
         """Return at the key's next change."""
