@@ -6,7 +6,7 @@ and one to the store (lingers, so that many rows become one statement).
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 
 from shared.errors import LostOwnership, Unavailable
@@ -28,7 +28,8 @@ class Outbox:
         self._waiting: list[Event] = []
         self._sending = asyncio.Lock()
         self._put = asyncio.Event()
-        self._full = asyncio.Event()
+        self._drains = 0  # who waits for the box to be empty
+        self._hurry = asyncio.Event()
         self._empty = asyncio.Event()
         self._empty.set()
         self._lost: LostOwnership | None = None
@@ -48,8 +49,8 @@ class Outbox:
         self._waiting.append(event)
         self._empty.clear()
         self._put.set()
-        if len(self._waiting) >= self._size:
-            self._full.set()
+        if self._due():
+            self._hurry.set()
 
     async def run(self) -> None:
         """Send what is put until ownership is lost or the task is cancelled. One task per outbox."""
@@ -75,8 +76,12 @@ class Outbox:
         Raises:
             LostOwnership: it never will.
         """
-        self._full.set()
-        await self._empty.wait()
+        self._drains += 1
+        self._hurry.set()
+        try:
+            await self._empty.wait()
+        finally:
+            self._drains -= 1
         self._check()
 
     @asynccontextmanager
@@ -94,16 +99,18 @@ class Outbox:
         del self._waiting[:count]
         if not self._waiting:
             self._put.clear()
-            self._full.clear()
             self._empty.set()
 
+    def _due(self) -> bool:
+        return len(self._waiting) >= self._size or self._drains > 0
+
     async def _gather(self) -> None:
-        if self._linger_s and len(self._waiting) < self._size:
-            try:
+        # Cleared here and nowhere else: what hurried the last batch does not hurry this one.
+        self._hurry.clear()
+        if self._linger_s and not self._due():
+            with suppress(TimeoutError):
                 async with asyncio.timeout(self._linger_s):
-                    await self._full.wait()
-            except TimeoutError:
-                return
+                    await self._hurry.wait()
 
     async def _send_waiting(self) -> None:
         batch = tuple(self._waiting)
