@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -41,21 +41,25 @@ class RunStream(Response):
         self._send_timeout_s = send_timeout.total_seconds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the stream until it ends or the client leaves."""
-        async with AsyncExitStack() as stack:
-            stack.enter_context(self._waiters.admit(self._run_id))
-            feed = await stack.enter_async_context(self._feeds.open(self._run_id, self._cursor))
-            if feed is None:
-                await super().__call__(scope, receive, send)
-                return
-            sending = asyncio.create_task(self._send_all(feed, send))
+        """Send the stream until it ends or the client leaves, which it may do before the first byte."""
+        with self._waiters.admit(self._run_id):
+            serving = asyncio.create_task(self._serve(scope, receive, send))
             leaving = asyncio.create_task(_until_left(receive))
             try:
-                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
             finally:
-                sending.cancel()
+                serving.cancel()
                 leaving.cancel()
-                await asyncio.gather(sending, leaving, return_exceptions=True)
+                await asyncio.gather(serving, leaving, return_exceptions=True)
+        if not serving.cancelled():
+            serving.result()  # raises what was refused before the first byte
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._feeds.open(self._run_id, self._cursor) as feed:
+            if feed is None:
+                await super().__call__(scope, receive, send)
+            else:
+                await self._send_all(feed, send)
 
     async def _send_all(self, feed: Feed, send: Send) -> None:
         headers = [*sse.HEADERS, *self.raw_headers]
