@@ -7,7 +7,7 @@ from datetime import timedelta
 from http import HTTPStatus
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from gateway import sse
 from gateway.feed import Feed, Feeds
@@ -62,21 +62,41 @@ class RunStream(Response):
                 await self._send_all(feed, send)
 
     async def _send_all(self, feed: Feed, send: Send) -> None:
-        headers = [*sse.HEADERS, *self.raw_headers]
-        await send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": headers})
-        last = b""
+        try:
+            await self._pass(send, {"type": "http.response.start", "status": HTTPStatus.OK, "headers": self._head()})
+            last = await self._pass_chunks(feed, send)
+            await self._pass(send, {"type": "http.response.body", "body": last})
+        except _ClientGone as gone:
+            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, why=str(gone))
+
+    async def _pass_chunks(self, feed: Feed, send: Send) -> bytes:
+        """Send the feed's chunks; return what is to be the last one."""
         try:
             async with aclosing(feed.chunks()) as chunks:
                 async for chunk in chunks:
-                    async with asyncio.timeout(self._send_timeout_s):
-                        await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except TimeoutError:
-            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, after_s=self._send_timeout_s)
-            return
+                    await self._pass(send, {"type": "http.response.body", "body": chunk, "more_body": True})
+        except _ClientGone:
+            raise
         except Exception:
             log.exception("stream_crashed", extra={"fields": {"run_id": self._run_id}})
-            last = sse.error("internal", "a fault of ours; it has been logged; reconnect")
-        await send({"type": "http.response.body", "body": last})
+            return sse.error("internal", "a fault of ours; it has been logged; reconnect")
+        return b""
+
+    async def _pass(self, send: Send, message: Message) -> None:
+        try:
+            async with asyncio.timeout(self._send_timeout_s):
+                await send(message)
+        except TimeoutError as stalled:
+            raise _ClientGone(f"it took nothing for {self._send_timeout_s} s") from stalled
+        except OSError as gone:  # as ASGI servers may say it
+            raise _ClientGone(f"the server says so: {gone}") from gone
+
+    def _head(self) -> list[tuple[bytes, bytes]]:
+        return [*sse.HEADERS, *self.raw_headers]
+
+
+class _ClientGone(Exception):
+    """Nothing that is sent arrives any more."""
 
 
 async def _until_left(receive: Receive) -> None:

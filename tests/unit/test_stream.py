@@ -134,7 +134,7 @@ def test_a_client_that_leaves_during_the_replay_leaves_nothing_behind() -> None:
     run(main())
 
 
-@pytest.mark.parametrize("takes", [1, 2, 3])
+@pytest.mark.parametrize("takes", [0, 1, 2, 3])
 def test_a_client_that_never_reads_is_dropped(takes: int) -> None:
     """Whichever piece it does not take, it is dropped after 10 s, and a reader of the same run notices nothing (C4)."""
 
@@ -160,6 +160,19 @@ def test_a_client_that_never_reads_is_dropped(takes: int) -> None:
     run(main())
 
 
+def test_a_client_that_does_not_take_the_end_is_dropped() -> None:
+    """The end of the body is no exception: a client that takes everything but that is dropped too (C4)."""
+
+    async def main() -> None:
+        gateway = house(output=CountedOutput)
+        await gateway.ended(log(3))
+        async with calling(gateway.app, "GET", "/runs/r/events", takes=2) as deaf:
+            await pass_time(10.1)
+            assert (deaf.over, deaf.raised, await nothing_left(gateway)) == (True, None, True)
+
+    run(main())
+
+
 def test_what_a_deaf_client_costs_is_bounded() -> None:
     """While a client takes nothing, events pile up in the run's one channel and not once more for it (C4)."""
 
@@ -176,5 +189,27 @@ def test_what_a_deaf_client_costs_is_bounded() -> None:
             await settle()
             # What was on its way, then all that came meanwhile.
             assert [message["body"].count(b"\n\n") for message in deaf.sent[2:]] == [1, 999]
+
+    run(main())
+
+
+def test_a_server_that_says_the_client_is_gone_is_believed() -> None:
+    """An OSError from the server's `send`, which the ASGI specification allows, ends the stream without a crash."""
+
+    async def main() -> None:
+        gateway = house(output=CountedOutput)
+        await gateway.streaming()
+
+        async def receive() -> dict[str, object]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(_: object) -> None:
+            raise OSError("gone")
+
+        async with calling(gateway.app, "GET", "/runs/r/events") as scope_of:
+            scope = dict(scope_of.scope)
+        await gateway.app(scope, receive, send)
+        assert await nothing_left(gateway)
 
     run(main())
