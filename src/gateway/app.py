@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from gateway import sessions, sse
+from gateway import sessions
 from gateway.feed import Feeds
 from gateway.intake import check_id, read_chat
 from gateway.problems import answer
@@ -126,12 +126,8 @@ class Gateway:
 
     async def events(self, request: Request) -> Response:
         """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query."""
-        run_id = _run_id(request)
-        if request.method == "HEAD":
-            await self._find(run_id)
-            return Response(headers={name.decode(): value.decode() for name, value in sse.HEADERS})
         cursor = request.headers.get("last-event-id", request.query_params.get("last_event_id"))
-        return self._stream(run_id, cursor, {})
+        return self._stream(_run_id(request), cursor, {})
 
     def _stream(self, run_id: str, cursor: str | None, headers: dict[str, str]) -> Response:
         return RunStream(self._feeds, self._waiters, run_id, cursor, headers, self._settings.send_timeout)

@@ -56,10 +56,12 @@ class RunStream(Response):
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._feeds.open(self._run_id, self._cursor) as feed:
-            if feed is None:
-                await super().__call__(scope, receive, send)
-            else:
+            if feed is not None and scope["method"] != "HEAD":
                 await self._send_all(feed, send)
+                return
+            if feed is not None:
+                self.status_code, self.raw_headers = HTTPStatus.OK, self._head()
+            await super().__call__(scope, receive, send)
 
     async def _send_all(self, feed: Feed, send: Send) -> None:
         try:

@@ -213,3 +213,21 @@ def test_a_server_that_says_the_client_is_gone_is_believed() -> None:
         assert await nothing_left(gateway)
 
     run(main())
+
+
+def test_a_head_request_answers_as_a_get_would() -> None:
+    """HEAD has the status and the headers of GET, 204 at the end included, no body, and leaves nothing open."""
+
+    async def main() -> None:
+        gateway = house(output=CountedOutput)
+        await gateway.streaming()
+        await gateway.write(delta(0))
+        head = await ask(gateway.app, "HEAD", "/runs/r/events")
+        async with calling(gateway.app, "GET", "/runs/r/events") as get:
+            assert (head.status, head.headers, head.body) == (await get.started(), get.headers, b"")
+        await gateway.end([done(1)])
+        assert (await ask(gateway.app, "HEAD", "/runs/r/events", [(b"last-event-id", b"1")])).status == 204
+        assert (await ask(gateway.app, "HEAD", "/runs/x/events")).status == 404
+        assert await nothing_left(gateway)
+
+    run(main())
