@@ -17,7 +17,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from selfcheck.local_services import local_services
+from selfcheck.local_services import LocalServices, local_services
 from shared.adapters.clock import MovedClock
 from shared.adapters.postgres import PostgresStore, drop_schema
 from shared.adapters.redis import RedisBus, delete_prefix
@@ -35,27 +35,40 @@ class Urls:
 
 
 @cache
-def _urls() -> Urls | Unavailable:
-    redis, database = os.environ.get("REDIS_URL"), os.environ.get("DATABASE_URL")
-    if redis and database:
-        return Urls(redis, database)
+def _started(purpose: str) -> LocalServices | Unavailable:
+    """Start a pair of services, one per purpose and test run."""
     stack = ExitStack()
     try:
         services = stack.enter_context(local_services())
     except Unavailable as error:
         return error
     atexit.register(stack.close)
-    return Urls(services.redis_url, services.database_url)
+    return services
+
+
+def _or_skip(services: LocalServices | Unavailable) -> LocalServices:
+    if isinstance(services, LocalServices):
+        return services
+    if os.environ.get("CI"):
+        pytest.fail(f"the real services cannot be started: {services}")
+    pytest.skip(f"the real services cannot be started: {services}")
 
 
 def real_urls() -> Urls:
     """Return where the services are, started now if need be; skips the test (in CI: fails it) where there are none."""
-    urls = _urls()
-    if isinstance(urls, Urls):
-        return urls
-    if os.environ.get("CI"):
-        pytest.fail(f"the real services cannot be started: {urls}")
-    pytest.skip(f"the real services cannot be started: {urls}")
+    redis, database = os.environ.get("REDIS_URL"), os.environ.get("DATABASE_URL")
+    if redis and database:
+        return Urls(redis, database)
+    services = _or_skip(_started("shared"))
+    return Urls(services.redis_url, services.database_url)
+
+
+def services_to_break() -> LocalServices:
+    """Return services that a test may stop, pause and empty; it leaves them running. Skips like `real_urls`."""
+    services = _or_skip(_started("to break"))
+    services.redis.start()
+    services.postgres.start()
+    return services
 
 
 def own_name() -> str:

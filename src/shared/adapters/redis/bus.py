@@ -13,11 +13,15 @@ _SPECIAL = re.compile(r"[][*?\\^-]")
 
 
 class RedisBus:
-    """`output`, `queue` and `marks` of one installation. Make it with `connect`, give it back with `close`."""
+    """`output`, `queue` and `marks` of one installation. Make it with `connect`, give it back with `close`.
+
+    `server` is what they talk to; nobody but tests and tools should need it.
+    """
 
     def __init__(self, server: Server, prefix: str) -> None:
         keys = Keys(prefix)
-        self._server = server
+        self.prefix = prefix
+        self.server = server
         self.output = RedisOutputStream(server, keys)
         self.queue = RedisInputQueue(server, keys)
         self.marks = RedisMarks(server, keys)
@@ -46,12 +50,12 @@ class RedisBus:
         Raises:
             Unavailable: it did not within 3 s.
         """
-        await self._server.ping()
+        await self.server.ping()
 
     async def close(self) -> None:
         """Give back all connections. Calls afterwards raise `Unavailable`; closing twice is fine."""
         await self.output.close()
-        await self._server.close()
+        await self.server.close()
 
 
 async def delete_prefix(url: str, prefix: str) -> None:

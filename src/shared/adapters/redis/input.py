@@ -12,6 +12,8 @@ from shared.errors import Unavailable
 from shared.ports import Delivery
 
 GROUP: Final = "workers"
+MAKINGS: Final = 3
+"""How often one call makes the group. It is once, or once more when the service is emptied under a call that blocks."""
 
 _ACKNOWLEDGE = Script("acknowledge.lua")
 _GONE: Final = frozenset({"NOGROUP", "UNBLOCKED"})
@@ -35,12 +37,13 @@ class RedisInputQueue:
         """Take up to `count` new entries, waiting up to `block` for the first."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + block.total_seconds()
-        try:
-            return await self._take(consumer, count, block)
-        except Unavailable as error:
-            await self._make_group(error)
+        for _ in range(MAKINGS):
             left = timedelta(seconds=max(deadline - loop.time(), 0))
-            return await self._take(consumer, count, left)
+            try:
+                return await self._take(consumer, count, left)
+            except Unavailable as error:
+                await self._make_group(error)
+        raise Unavailable("bus", f"the group of {self._key} vanished {MAKINGS} times in one call")
 
     async def acknowledge(self, deliveries: Sequence[Delivery]) -> None:
         """Remove entries for good."""
