@@ -1,12 +1,12 @@
 """What comes in: bodies and fields, read within bounds and refused with the field's name."""
 
+import json
 import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from uuid import uuid4
 
-import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from gateway.problems import Refused
 from shared.errors import InvalidField
@@ -39,8 +39,8 @@ async def read_chat(request: Request, settings: Settings) -> ChatRequest:
     """
     fields = _parse_object(await _read_body(request, settings.max_body))
     return ChatRequest(
-        check_id("session_id", fields.get("session_id")),
-        _check_text(fields.get("text"), settings.max_text),
+        check_id("session_id", _required(fields, "session_id")),
+        _check_text(_required(fields, "text"), settings.max_text),
         check_id("message_id", fields.get("message_id", str(uuid4()))),
         check_id("user_id", fields.get("user_id", "anonymous")),
     )
@@ -52,8 +52,6 @@ def check_id(field: str, value: Json) -> str:
     Raises:
         InvalidField: it is not one.
     """
-    if value is None:
-        raise InvalidField(field, f"is missing; expected a string of 1 to {MAX_ID} characters")
     if not isinstance(value, str):
         raise InvalidField(field, f"is {_kind(value)}; expected a string of 1 to {MAX_ID} characters")
     if not 1 <= len(value) <= MAX_ID:
@@ -63,9 +61,13 @@ def check_id(field: str, value: Json) -> str:
     return clean(value)
 
 
+def _required(fields: dict[str, Json], field: str) -> Json:
+    if field not in fields:
+        raise InvalidField(field, "is missing; this call needs it")
+    return fields[field]
+
+
 def _check_text(value: Json, most: int) -> str:
-    if value is None:
-        raise InvalidField("text", f"is missing; expected a string of 1 to {most} characters")
     if not isinstance(value, str):
         raise InvalidField("text", f"is {_kind(value)}; expected a string of 1 to {most} characters")
     if len(value) > most:
@@ -81,10 +83,13 @@ async def _read_body(request: Request, most: int) -> bytes:
     if announced.isascii() and announced.isdigit() and int(announced[:18]) > most:
         raise _too_large(most)
     body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > most:
-            raise _too_large(most)
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                raise _too_large(most)
+    except ClientDisconnect as left:
+        raise Refused(HTTPStatus.BAD_REQUEST, "the body ended before it was complete", field="body") from left
     return bytes(body)
 
 
@@ -94,15 +99,22 @@ def _too_large(most: int) -> Refused:
 
 def _parse_object(body: bytes) -> dict[str, Json]:
     try:
-        fields: Json = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        # Not msgspec: it refuses lone surrogates, which JSON can hold and `clean` has an answer to.
+        fields: Json = json.loads(body.decode(), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
         raise Refused(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", field="body") from error
     if not isinstance(fields, dict):
         raise Refused(HTTPStatus.BAD_REQUEST, f"the body is {_kind(fields)}; expected a JSON object", field="body")
     unknown = fields.keys() - _FIELDS
     if unknown:
-        raise InvalidField(min(unknown), f"is not a field of this call; expected {', '.join(sorted(_FIELDS))}")
+        raise InvalidField(
+            clean(min(unknown))[:MAX_ID], f"is not a field of this call; expected {', '.join(sorted(_FIELDS))}"
+        )
     return fields
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is no number in JSON")  # Python's parser takes NaN and Infinity for numbers
 
 
 def _kind(value: Json) -> str:
