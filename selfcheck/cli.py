@@ -51,6 +51,7 @@ def run(
     tree: Tree = "starter",
     only: Annotated[int | None, typer.Option(min=1, max=6, help="One check alone.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Decides how the bus shuffles.")] = DEFAULT_SEED,
+    real: Annotated[bool, typer.Option("--real", help="On a PostgreSQL and a Valkey started for this run.")] = False,
     json: Annotated[Path | None, typer.Option(help="Also write the results to this file, after every check.")] = None,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also when a check does not pass.")] = False,
 ) -> None:
@@ -59,7 +60,7 @@ def run(
     from selfcheck import play
 
     started, _started = _started, None
-    report = play.run(play.Options(tree, only, seed, json), started)
+    report = play.run(play.Options(tree, only, seed, real, json), started)
     if any(check.status == "environment" for check in report.checks):
         raise typer.Exit(ENVIRONMENT)
     if report.passed < len(report.checks) and not exit_zero:

@@ -39,9 +39,11 @@ async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket
         if spec.token:
             moved, shuffled = MovedClock(), ShuffledOutput(ports.output)
             clock, ports = moved, replace(ports, output=shuffled)
-            controls |= lab.GatewayControls(moved, shuffled, exercises).controls()
-            ledger = Ledger(ports.store, SystemClock(), watched)
-            controls |= lab.WorkerControls(gate, ports, ledger, settings).controls()
+            if "gateway" in spec.roles:
+                controls |= lab.GatewayControls(moved, shuffled, exercises).controls()
+            if "worker" in spec.roles:
+                ledger = Ledger(ports.store, SystemClock(), watched)
+                controls |= lab.WorkerControls(gate, ports, ledger, settings).controls()
         if "worker" in spec.roles:
             model: Model = lab.GatedModel(ScriptedModel(settings.fragment_pace), gate)
             await stack.enter_async_context(_working(ports, watched, settings, model))

@@ -42,6 +42,7 @@ class Judge:
         self._seed = seed
         self._service = service
         self._faults: dict[int, Outcome] = {}  # exercises that did not load
+        self._wrong: set[int] = set()  # exercises whose own check has not passed
         self.prints: list[str] = []  # what the tree printed, of services that have ended
         self._unfit: set[int] = set()  # taken from the stand-in since: they end or hang the service at its import
 
@@ -63,6 +64,8 @@ class Judge:
         blocked_by: tuple[int, ...] = ()
         if outcome.state is not State.PASSED:
             outcome, blocked_by = self._attribute(check, outcome)
+        if check.exercise is not None and outcome.state not in (State.PASSED, State.BLOCKED):
+            self._wrong.add(check.exercise)
         where = outcome.where
         if outcome.state is not State.PASSED and not where and check.exercise is not None:
             where = trees.locate(Path(self._spec.tree), check.exercise).where
@@ -89,16 +92,14 @@ class Judge:
                 replaced = tuple(sorted({*self._spec.replaced, *self._unfit}))
                 self._service = start(replace_spec(self._spec, replaced))
             service = self._service
-            faults = service.faults()
-            for line in faults:
+            loaded = service.loaded()
+            for line in service.faults():
                 self._note_fault(line)
-            loading = service.loading
-            if loading is None:
+            if loaded:
                 return service
-            # It ended, or had to be ended, while it executed a file of the tree.
             service.settle()
             self.close()
-            self._note_unfit(service, loading)
+            self._note_unfit(service)
 
     def _note_fault(self, line: Line) -> None:
         where = str(line["file"]) if line["line"] is None else f"{line['file']}:{line['line']}"
@@ -108,10 +109,12 @@ class Judge:
         for number in numbers:
             self._faults.setdefault(int(str(number)), Outcome(State.CRASHED, finding, {}, where))
 
-    def _note_unfit(self, service: Service, file: str) -> None:
+    def _note_unfit(self, service: Service) -> None:
+        """Blame the file of the tree that a service ended in, or had to be ended in; there may be none to blame."""
+        file = service.loading() or ""
         mine = {number for number, exercise in trees.EXERCISES.items() if file.endswith(exercise.file)} - self._unfit
-        if not mine or str(service.spec.stand_in) in file:
-            raise Unavailable("service", f"it did not start: {service.last_words()}")
+        if not mine or file == shown(Path(self._spec.stand_in) / Path(file).name):
+            raise service.why_not_started()
         given = f"import of {file}"
         if service.hung_at is not None:
             finding = Finding("A tree's file defines things and returns.", given, "it returns", "it does not return")
@@ -133,6 +136,10 @@ class Judge:
             return replace(outcome, state=State.TODO), ()
         if check.exercise in self._faults:
             return outcome, ()
+        # Most often it is one that was found wrong a moment ago: then this one trial tells all.
+        suspects = frozenset(self._wrong) - own
+        if suspects and self._try(check, suspects).state is State.PASSED:
+            return replace(outcome, state=State.BLOCKED, where=""), self._blockers(check, suspects)
         alone = self._try(check, ALL - own)
         if alone.state is not State.PASSED:
             # Without an exercise of its own it was the solution that did not pass: that is the kit, or the machine.
@@ -143,7 +150,7 @@ class Judge:
         """Return the exercises that have to be the solution's for the check to pass: no smaller set does."""
         needed = set(replaced)
         for number in sorted(replaced):
-            if self._try(check, frozenset(needed - {number})).state is State.PASSED:
+            if len(needed) > 1 and self._try(check, frozenset(needed - {number})).state is State.PASSED:
                 needed.discard(number)
         return tuple(sorted(needed))
 

@@ -6,7 +6,6 @@ each has its own.
 """
 
 import asyncio
-import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
@@ -28,15 +27,12 @@ from shared.errors import LostOwnership
 from shared.events import Json
 from shared.exercises import Exercises
 from shared.ledger import Ledger
-from shared.logs import logger, note
 from shared.ports import Claim
 from shared.run import RunStatus
 from shared.settings import Settings
 from worker.models import port as models
 from worker.signals import Signals
 from worker.writer import RunWriter
-
-log = logger("lab")
 
 Control = Callable[[list[Json]], Awaitable[Json]]
 
@@ -174,8 +170,3 @@ def route(token: str, controls: dict[str, Control]) -> Route:
         return Response(msgspec.json.encode([await controls[name](arguments) for name, arguments in calls]))
 
     return Route(LAB_PATH, act, methods=["POST"])
-
-
-def announce(file: str) -> None:
-    """Say which file of the tree is about to be executed, so that a sudden end has a culprit."""
-    note(log, "tree_file", logging.INFO, file=file)

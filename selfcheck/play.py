@@ -1,65 +1,110 @@
 """One run of the self-check: judge the tree, show and write each result as it comes."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from selfcheck import early, report
+from selfcheck.checks import CHECKS
 from selfcheck.console import out
 from selfcheck.judge import Judge
 from selfcheck.process import Service
-from selfcheck.results import CheckResult, Report, write_json
+from selfcheck.results import CheckResult, Finding, Report, State, write_json
 from selfcheck.spec import ServiceSpec
 from selfcheck.trees import kit_root
+from shared.bootstrap import Urls, choose
+from shared.errors import Misconfigured, Unavailable
 
 MOST_PRINTS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to check, and where to say so."""
+    """What to check, where, and where to say so."""
 
     tree: str
     only: int | None
     seed: int
+    real: bool
     json: Path | None
 
 
 def run(options: Options, started: early.Started | None) -> Report:
     """Judge a tree and return the whole report. `started` is a service that may be the right one.
 
+    A service that cannot be had is no exception here: it is a report in which every check that is left says so.
+
     Raises:
-        Misconfigured: the results cannot be written where they should be.
-        Unavailable: the service cannot be started.
+        Misconfigured: the results cannot be written where they should be, or the settings contradict each other.
     """
-    root = str(kit_root())
-    wanted = early.plain_spec(early.find_tree(options.tree, root), early.find_tree("solution", root))
-    judge = Judge(*_adopt(wanted, started), options.seed)
+    urls = choose(os.environ)
     results: list[CheckResult] = []
 
     def so_far() -> Report:
-        return Report("mock", options.tree, options.seed, tuple(results))
+        mode = "real" if options.real or urls is not None else "mock"
+        return Report(mode, options.tree, options.seed, tuple(results))
+
+    def add(result: CheckResult) -> None:
+        results.append(result)
+        report.show_line(out, result)
+        if options.json is not None:
+            write_json(options.json, so_far())
 
     report.show_head(out, so_far())
+    prints: list[str] = []
     try:
-        for result in judge.judge(options.only):
-            results.append(result)
-            report.show_line(out, result)
-            if options.json is not None:
-                write_json(options.json, so_far())
-        report.show_details(out, so_far(), judge.prints[-MOST_PRINTS:])
-    finally:
-        judge.close()
+        with _services(options, urls) as where:
+            judge = Judge(*_first_service(options.tree, where, started), options.seed)
+            try:
+                for result in judge.judge(options.only):
+                    add(result)
+            finally:
+                judge.close()
+                prints = judge.prints[-MOST_PRINTS:]
+    except Unavailable as fault:
+        if fault.service in {"--json", "settings"}:
+            raise
+        for result in _not_played(fault, options.only, len(results)):
+            add(result)
+    report.show_details(out, so_far(), prints)
     return so_far()
 
 
-def _adopt(wanted: early.Plain, started: early.Started | None) -> tuple[ServiceSpec, Service | None]:
-    """Take the service that was started on a guess, if the guess was right."""
+@contextmanager
+def _services(options: Options, urls: Urls | None) -> Iterator[Urls | None]:
+    """Give the real services, started for this run if none are named; None means in memory."""
+    if not options.real or urls is not None:
+        yield urls
+        return
+    from selfcheck.local_services import local_services
+
+    with local_services() as local:
+        yield Urls(local.redis_url, local.database_url)
+
+
+def _first_service(tree: str, urls: Urls | None, started: early.Started | None) -> tuple[ServiceSpec, Service | None]:
+    """Return the spec of the services to judge with, and the one that was started on a guess if the guess was right."""
+    root = str(kit_root())
+    wanted = early.plain_spec(early.find_tree(tree, root), early.find_tree("solution", root))
+    spec = msgspec.convert(wanted, ServiceSpec, strict=False)
+    if urls is not None:
+        spec = msgspec.structs.replace(spec, redis_url=urls.redis, database_url=urls.database)
     if started is None:
-        return msgspec.convert(wanted, ServiceSpec, strict=False), None
-    if {**started.spec, "token": ""} != {**wanted, "token": ""}:
+        return spec, None
+    if urls is not None or {**started.spec, "token": ""} != {**wanted, "token": ""}:
         started.end()
-        return msgspec.convert(wanted, ServiceSpec, strict=False), None
-    spec = msgspec.convert(started.spec, ServiceSpec, strict=False)
-    return spec, Service(spec, started.process)
+        return spec, None
+    spec = msgspec.structs.replace(spec, token=str(started.spec["token"]))
+    return spec, Service(spec, {"+".join(spec.roles): started.process})
+
+
+def _not_played(fault: Unavailable, only: int | None, played: int) -> Iterator[CheckResult]:
+    remedy = fault.remedy if isinstance(fault, Misconfigured) else "see that it runs and can be reached, then try again"
+    finding = Finding(f"The {fault.service} answers.", "", remedy, fault.problem)
+    left = [check for check in CHECKS if only in (None, check.id)][played:]
+    for check in left:
+        yield CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, finding)

@@ -1,17 +1,24 @@
-"""A service as the judge holds it: a process, its address, its logbook, and the reasons for which it was ended."""
+"""A service as the judge holds it: its processes, their addresses, one logbook, and why it was ended.
+
+In memory, gateway and worker are one process. On real services they are two, for the gap between them is what the
+lesson is about.
+"""
 
 import os
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from typing import IO, BinaryIO
 
 import msgspec
 
 from selfcheck.early import launch
 from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.spec import ServiceSpec
-from shared.errors import Unavailable
+from selfcheck.traces import own_names, remove
+from shared.errors import Misconfigured, Unavailable
 from shared.exercises import SHAPES
 
 START_S = 20.0  # on a machine that does ten other things
@@ -24,92 +31,114 @@ _TREE_FILES = tuple(shape.file for shape in SHAPES)
 class Service:
     """A running service. Made by `start`; `stop` is safe to call at any time and more than once."""
 
-    def __init__(self, spec: ServiceSpec, process: "subprocess.Popen[bytes]") -> None:
+    def __init__(self, spec: ServiceSpec, processes: "dict[str, subprocess.Popen[bytes]]") -> None:
         self.spec = spec
         self.log = Logbook(self._on_line, self._on_stack)
         self.crash: Line | None = None  # an exercise raised inside the service
         self.refused: Line | None = None  # a move was refused although the check does not expect that
         self.hung_at: str | None = None  # file:line of the tree in which the loop stands still
         self.refusals_expected = False
-        self._process = process
+        self._processes = processes  # by role: "gateway", "worker", or "gateway+worker"
         self._stood_in_tree = 0
-        assert process.stdout is not None, "it was asked for"
-        assert process.stderr is not None, "it was asked for"
-        self._threads = [
-            threading.Thread(target=self.log.read, args=(process.stderr,), daemon=True),
-            threading.Thread(target=self.log.read_prints, args=(process.stdout,), daemon=True),
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._readers: list[threading.Thread] = []
+        for process in processes.values():
+            assert process.stdout is not None, "it was asked for"
+            assert process.stderr is not None, "it was asked for"
+            self._read(self.log.read, process.stderr)
+            self._read(self.log.read_prints, process.stdout)
 
-    def url(self) -> str:
-        """Return where it listens, waiting until it does.
+    def url(self, role: str) -> str:
+        """Return where the process with this role listens, waiting until it does.
 
         Raises:
             Unavailable: it ended instead.
+            Misconfigured: it cannot be started like this.
         """
-        line = self.log.wait("listening", START_S)
+        line = self.log.wait("listening", START_S, role=self._holder(role))
         if line is None:
-            raise Unavailable("service", f"it did not start: {self.last_words()}")
+            raise self.why_not_started()
         return f"http://127.0.0.1:{line['port']}"
 
+    def loaded(self) -> bool:
+        """Whether every process has executed the tree's files, waiting until that is settled."""
+        return all(self.log.wait("ready", START_S, role=role) is not None for role in self._processes)
+
     def faults(self) -> list[Line]:
-        """Return what of the tree did not load, waiting until all of it was tried. Also after a sudden end."""
-        self.log.wait("ready", START_S)
+        """Return what of the tree did not load, as far as it has been tried."""
         return self.log.all("tree_fault")
 
-    @property
     def loading(self) -> str | None:
-        """The file of the tree that was being executed when the service ended or hung; None once all had loaded."""
-        if self.log.all("ready"):
-            return None
-        files = self.log.all("tree_file")
+        """Return the file that was being executed in a process that has not come to be ready; None: it was none."""
+        ready = {line["role"] for line in self.log.all("ready")}
+        files = [line for line in self.log.all("tree_file") if line["role"] not in ready]
         return str(files[-1]["file"]) if files else None
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code, None while it runs."""
-        return self._process.poll()
+        """The exit code of the first process that has ended, None while all run."""
+        codes = (process.poll() for process in self._processes.values())
+        return next((code for code in codes if code is not None), None)
 
-    def last_words(self) -> str:
-        """Return why it says it did not start, or the last of what it printed."""
+    def why_not_started(self) -> Unavailable:
+        """Return the error that says why the service did not start, in its own words when it had some."""
         refusals = self.log.all("not_started")
         if refusals:
-            return str(refusals[-1]["why"])
-        return self.log.prints[-1] if self.log.prints else f"it ended with exit code {self.exit_code}"
+            line = refusals[0]
+            if line["remedy"] is None:
+                return Unavailable(str(line["service"]), str(line["problem"]))
+            return Misconfigured(str(line["service"]), str(line["problem"]), str(line["remedy"]))
+        last = self.log.prints[-1] if self.log.prints else f"it ended with exit code {self.exit_code}"
+        return Unavailable("service", f"it did not start: {last}")
 
     def wait(self) -> None:
-        """Return when the process has ended."""
-        self._process.wait()
+        """Return when the service has ended."""
+        for process in self._processes.values():
+            process.wait()
 
     def settle(self) -> None:
-        """Give the process a moment to end, if it is ending, and its last lines to be read: they say why."""
-        try:
-            self._process.wait(timeout=SETTLE_S)
-            self._threads[0].join(timeout=SETTLE_S)
-        except subprocess.TimeoutExpired:
-            return
+        """Give the service a moment to end, if it is ending, and its last lines to be read: they say why."""
+        for process in self._processes.values():
+            try:
+                process.wait(timeout=SETTLE_S)
+            except subprocess.TimeoutExpired:
+                return
+        for reader in self._readers:
+            reader.join(timeout=SETTLE_S)
 
     def stop(self) -> None:
-        """End the process and everything it started, and wait for that."""
+        """End all processes and everything they started, and wait for that."""
         self._kill()
-        self._process.wait()
-        for thread in self._threads:
-            thread.join(timeout=1)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None and not any(thread.is_alive() for thread in self._threads):
+        self.wait()
+        for reader in self._readers:
+            reader.join(timeout=1)
+        if any(reader.is_alive() for reader in self._readers):
+            return  # something that left its process group holds a pipe; closing it under the reader would block
+        for process in self._processes.values():
+            for stream in (process.stdin, process.stdout, process.stderr):
+                assert stream is not None, "all three were asked for"
                 stream.close()
+        if self.spec.redis_url and self.log.all("ready"):
+            remove(self.spec.redis_url, self.spec.database_url, self.spec.settings)
+
+    def _holder(self, role: str) -> str:
+        return next(holder for holder in self._processes if role in holder.split("+"))
+
+    def _read(self, read: Callable[[BinaryIO], None], stream: IO[bytes]) -> None:
+        reader = threading.Thread(target=read, args=(stream,), daemon=True)
+        self._readers.append(reader)
+        reader.start()
 
     def _kill(self) -> None:
-        if sys.platform == "win32":
-            self._process.kill()
-            return
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            self._process.kill()
+        for process in self._processes.values():
+            if sys.platform == "win32":
+                process.kill()
+                continue
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                process.kill()
 
-    # in the logbook's thread
+    # in the logbook's threads
 
     def _on_line(self, line: Line) -> None:
         if line["event"] == "loop_resumed":
@@ -129,11 +158,15 @@ class Service:
             self._kill()
 
 
+def start(spec: ServiceSpec) -> Service:
+    """Start a service: one process in memory, one for each role on real services."""
+    if not spec.redis_url:
+        return Service(spec, {"+".join(spec.roles): launch(encode(spec))})
+    spec = msgspec.structs.replace(spec, settings={**spec.settings, **own_names()})
+    parts = {role: msgspec.structs.replace(spec, roles=(role,)) for role in spec.roles}
+    return Service(spec, {role: launch(encode(part)) for role, part in parts.items()})
+
+
 def encode(spec: ServiceSpec) -> str:
     """Return a spec as it is handed to the process."""
     return msgspec.json.encode(spec).decode()
-
-
-def start(spec: ServiceSpec) -> Service:
-    """Start a service."""
-    return Service(spec, launch(encode(spec)))

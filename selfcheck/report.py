@@ -22,7 +22,7 @@ SYMBOLS = {
 }
 WORDS = {State.TODO: "to do"}
 WIDTH = 80
-NAME_WIDTH = 25
+NAME_WIDTH = 24
 
 
 def show_head(console: Console, report: Report) -> None:
@@ -85,13 +85,13 @@ def _waiting(evidence: Mapping[str, Json]) -> str:
 
 def _reconnecting(evidence: Mapping[str, Json]) -> str:
     return (
-        f"{evidence['received_before']} received, last {evidence['last_before']}, then {evidence['first_after']};"
-        " nothing twice or missing"
+        f"{evidence['received_before']} received, last {evidence['last_before']}, then {evidence['first_after']},"
+        " none twice or missing"
     )
 
 
 def _merging(evidence: Mapping[str, Json]) -> str:
-    return f'merged, same run, rerun from seq {evidence["reruns_from_seq"]}, "exchange" in it'
+    return f'merged, same run, reran from seq {evidence["reruns_from_seq"]}, has "exchange"'
 
 
 def _outside(evidence: Mapping[str, Json]) -> str:

@@ -19,12 +19,13 @@ import sys  # noqa: E402
 import threading  # noqa: E402
 from collections.abc import Coroutine  # noqa: E402
 from pathlib import Path  # noqa: E402
+from typing import NoReturn  # noqa: E402
 
 import msgspec  # noqa: E402
 
 from selfcheck.spec import ServiceSpec  # noqa: E402
 from shared import logs  # noqa: E402
-from shared.errors import KodaError  # noqa: E402
+from shared.errors import Misconfigured, Unavailable  # noqa: E402
 from shared.logs import logger, note  # noqa: E402
 
 log = logger("service")
@@ -42,26 +43,35 @@ def main() -> None:
     try:
         listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
     except OSError as error:
-        note(log, "not_started", why=f"port {spec.port} on 127.0.0.1 cannot be had ({error.strerror}); choose another")
-        sys.stderr.flush()
-        os._exit(3)
-    note(log, "listening", port=listener.getsockname()[1])
+        problem = f"port {spec.port} on 127.0.0.1 cannot be had: {error.strerror}"
+        _end(Misconfigured("service", problem, "choose another with --port"))
+    note(log, "listening", role="+".join(spec.roles), port=listener.getsockname()[1])
     faulthandler.dump_traceback_later(
         STILL_S, repeat=True, file=sys.stderr
     )  # covers a tree that never returns from its import
     try:
         _serve(spec, listener)
-    except KodaError as fault:
-        note(log, "not_started", why=str(fault), fault=type(fault).__name__)
-        sys.stderr.flush()
-        os._exit(3)
+    except Unavailable as fault:
+        _end(fault)
     os._exit(0)
+
+
+def _end(fault: Unavailable) -> NoReturn:
+    """Say why the service cannot be started, and end."""
+    remedy = fault.remedy if isinstance(fault, Misconfigured) else None
+    note(log, "not_started", service=fault.service, problem=fault.problem, remedy=remedy)
+    sys.stderr.flush()
+    os._exit(3)
 
 
 def _serve(spec: ServiceSpec, listener: socket.socket) -> None:
     from selfcheck.compose import serve
-    from selfcheck.lab import announce
     from shared.exercises import load
+
+    role = "+".join(spec.roles)
+
+    def announce(file: str) -> None:
+        note(log, "tree_file", role=role, file=file)  # should the process end in it, that has a culprit
 
     loaded = load(Path(spec.tree), Path(spec.stand_in), frozenset(spec.replaced), announce)
     for fault in loaded.faults:
@@ -72,7 +82,7 @@ def _serve(spec: ServiceSpec, listener: socket.socket) -> None:
 
     async def start() -> None:
         _Heartbeat().beat()
-        note(log, "ready")
+        note(log, "ready", role=role)
         gc.freeze()
         gc.enable()
         await serve(spec, loaded.exercises, listener)

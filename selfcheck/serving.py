@@ -1,15 +1,11 @@
 """`selfcheck serve`: the same service as the judge's, without the lab, for hands and curl."""
 
-import msgspec
-
 from selfcheck import early
 from selfcheck.console import err, out
 from selfcheck.logbook import Line
-from selfcheck.process import Service
+from selfcheck.process import start
 from selfcheck.spec import ServiceSpec
 from selfcheck.trees import kit_root
-
-START_S = 20.0
 
 
 def serve(tree: str, port: int) -> None:
@@ -21,12 +17,13 @@ def serve(tree: str, port: int) -> None:
     root = str(kit_root())
     folder = early.find_tree(tree, root)
     spec = ServiceSpec(folder, early.find_tree("solution", root), (), "", early.BOTH, {}, port)
-    service = Service(spec, early.launch(msgspec.json.encode(spec).decode()))
+    service = start(spec)
     try:
-        url = service.url()
+        url = service.url("gateway")
+        if not service.loaded():
+            raise service.why_not_started()
         for fault in service.faults():
             err.print(f"{fault['file']}:{fault['line']} {fault['problem']}; the solution stands in", style="yellow")
-        service.log.wait("ready", START_S)
         _explain(url, tree)
         service.log.watch(_show)
         service.wait()
