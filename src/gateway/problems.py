@@ -56,11 +56,14 @@ async def answer(_: Request, fault: Exception) -> Response:
             return problem(HTTPStatus.CONFLICT, str(fault))
         case Unavailable():
             note(log, "request_refused", logging.WARNING, why=str(fault))
+            # What exactly the service said names hosts and versions; that is for the log.
+            detail = f"the {fault.service} is away; try again"
             headers = {"Retry-After": str(RETRY_AFTER_S)}
-            return problem(HTTPStatus.SERVICE_UNAVAILABLE, str(fault), headers=headers)
+            return problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, headers=headers)
         case HTTPException():
             return problem(fault.status_code, _explain(fault), headers=dict(fault.headers or {}))
         case _:
+            log.error("request_crashed", exc_info=fault)
             return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "a fault of ours; it has been logged")
 
 
