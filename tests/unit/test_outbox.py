@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.errors import Fenced, LostOwnership, Unavailable
@@ -332,6 +332,7 @@ STEPS = st.lists(
 )
 
 
+@settings(deadline=None, max_examples=60)
 @given(steps=STEPS, linger_s=st.sampled_from([0.0, LINGER_S]), size=st.integers(1, 5))
 def test_everything_arrives_once_in_order(steps: list[tuple[str, float]], linger_s: float, size: int) -> None:
     """Whatever happens, in whatever order: what arrives, or a holder takes, is what was put."""

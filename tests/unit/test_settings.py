@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as conditions
 from hypothesis import strategies as st
 
 from shared import settings as module
@@ -143,6 +144,7 @@ def test_a_duration_is_a_number_and_a_unit(text: str, duration: timedelta) -> No
     assert parse_duration("KODA_X", text) == duration
 
 
+@conditions(deadline=None)
 @given(st.text(max_size=12))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """Whatever stands in a variable, the answer is a duration or a refusal that names the variable."""

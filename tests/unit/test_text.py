@@ -1,7 +1,7 @@
 """Text that every part of the system can hold."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.text import SurrogateJoiner, clean
@@ -41,6 +41,7 @@ def test_what_cannot_be_held_is_replaced(raw: str, held: str) -> None:
     assert clean(raw) == held
 
 
+@settings(deadline=None)
 @given(st.one_of(ANYTHING, FRAGMENTS))
 def test_cleaned_text_can_be_encoded_and_stored(text: str) -> None:
     """C3: whatever comes, what is left is UTF-8 without NUL, the same as a UTF-16 decoder sees, and stays so."""
@@ -69,6 +70,7 @@ def test_a_half_that_stays_alone_is_replaced() -> None:
     assert [joiner.flush(), joiner.flush()] == [BAD, ""]
 
 
+@settings(deadline=None)
 @given(st.lists(FRAGMENTS))
 def test_how_a_text_is_cut_changes_nothing(fragments: list[str]) -> None:
     """C3: the joined fragments are the cleaned text, wherever it was cut, and nothing but one half is held back."""
