@@ -97,4 +97,7 @@ async def _text(store: Store, stored: StoredRun) -> tuple[str, int | None]:
     if stored.last_seq is None:
         return "", None
     events = await store.events(stored.run.id, 0, stored.last_seq + 1)
-    return reply_text(list(events)), events[-1].seq
+    if len(events) <= stored.last_seq:  # archived since the run was read
+        current = await store.run(stored.run.id)
+        return (current and current.archived_text) or "", stored.last_seq
+    return reply_text(list(events)), stored.last_seq
