@@ -15,7 +15,7 @@ class Statements:
     """What all parts of the store have: the database, its statements by name, and the clock of recorded times."""
 
     def __init__(self, database: Database, statements: Mapping[str, bytes], clock: Clock) -> None:
-        self._database = database
+        self.database = database
         self._statements = statements
         self._clock = clock
 
@@ -26,13 +26,13 @@ class Accepting(Statements):
     async def latest_run(self, session_id: str) -> StoredRun | None:
         """Return the session's run with the highest ordinal."""
         statement = self._statements["latest_run"]
-        return await self._database.row(statement, rows.stored_run, session_id=session_id)
+        return await self.database.row(statement, rows.stored_run, session_id=session_id)
 
     async def open_run(self, run: Run, message: Message) -> Accepted:
         """Insert a pending run with its first message, unless the session has the message."""
         while True:
             try:
-                answer = await self._database.row(
+                answer = await self.database.row(
                     self._statements["open_run"],
                     rows.answer,
                     run_id=run.id,
@@ -55,7 +55,7 @@ class Accepting(Statements):
     async def join_run(self, run_id: str, message: Message) -> Accepted | None:
         """Append a message to an active run whose cancel was not asked."""
         try:
-            answer = await self._database.row(
+            answer = await self.database.row(
                 self._statements["join_run"], rows.answer, run_id=run_id, **_columns(message)
             )
         except Taken as taken:
@@ -68,7 +68,7 @@ class Accepting(Statements):
 
     async def find_message(self, session_id: str, message_id: str) -> Accepted | None:
         """Return the first answer to this message."""
-        return await self._database.row(
+        return await self.database.row(
             self._statements["find_message"], rows.replayed, session_id=session_id, message_id=message_id
         )
 

@@ -77,8 +77,9 @@ class Database:
         )
 
     async def open(self) -> None:
-        """Open the pool. It connects, and connects again after a restart of the server, by itself."""
-        await self._pool.open()
+        """Open the pool and wait for its first connection. Later ones, after a restart too, it makes by itself."""
+        with self._translated():
+            await self._pool.open(wait=True, timeout=CONNECT_S)
 
     async def close(self) -> None:
         """Close all connections; calls afterwards raise `Unavailable`. Closing twice is fine."""
@@ -86,7 +87,7 @@ class Database:
 
     async def rows(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> list[T]:
         """Run a statement and return what `make` makes of each row."""
-        async with self._lent() as connection:
+        async with self.connection() as connection:
             cursor = connection.cursor(row_factory=make)
             await cursor.execute(statement, values)
             return await cursor.fetchall()
@@ -98,7 +99,7 @@ class Database:
 
     async def change(self, statement: bytes, **values: object) -> int:
         """Run a statement and return how many rows it has changed."""
-        async with self._lent() as connection:
+        async with self.connection() as connection:
             cursor = await connection.execute(statement, values)
             return cursor.rowcount
 
@@ -123,7 +124,8 @@ class Database:
                 yield connection
 
     @asynccontextmanager
-    async def _lent(self) -> AsyncIterator[Connection]:
+    async def connection(self) -> AsyncIterator[Connection]:
+        """Lend a connection of the pool; what is done with it has `ANSWER_S` altogether."""
         with self._translated():
             async with self._pool.connection() as connection:
                 with _bounded(connection):
@@ -159,7 +161,7 @@ class Database:
             problem = f"{self.address}: our schema is gone or damaged: {_one_line(error)}"
             raise Misconfigured("store", problem, "start again: what is missing is made at the start") from error
         except PoolTimeout as error:
-            problem = f"no connection to {self.address} within {ACQUIRE_S:.0f} s"
+            problem = f"no connection to {self.address} within {ACQUIRE_S:g} s"
             raise Unavailable("store", problem) from error
         except (psycopg.Error, OSError) as error:
             raise Unavailable("store", f"{self.address}: {_one_line(error)}") from error

@@ -21,7 +21,7 @@ class Executing(Statements):
         values = {} if session_id is None else {"session_id": session_id}
         while True:
             try:
-                return await self._database.row(
+                return await self.database.row(
                     self._statements[name], rows.claim, owner=owner, lease=lease, now=self._clock.now(), **values
                 )
             except Taken:
@@ -30,29 +30,29 @@ class Executing(Statements):
 
     async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
         """Take the active run whose lease ran out longest ago."""
-        return await self._database.row(
+        return await self.database.row(
             self._statements["take_over"], rows.claim, owner=owner, lease=lease, now=self._clock.now()
         )
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
         """Prolong the leases of the owner's runs."""
-        return await self._database.rows(self._statements["renew"], rows.held, owner=owner, lease=lease)
+        return await self.database.rows(self._statements["renew"], rows.held, owner=owner, lease=lease)
 
     async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed) -> bool:
         """Give an active run back, to be taken over when `after` has passed."""
-        changed = await self._database.change(
+        changed = await self.database.change(
             self._statements["release"], run_id=run_id, attempt=attempt, after=after, why=why.value
         )
         return changed == 1
 
     async def messages_of(self, run_id: str) -> Sequence[Message]:
         """Return the run's messages as accepted."""
-        return await self._database.rows(self._statements["messages_of"], rows.message, run_id=run_id)
+        return await self.database.rows(self._statements["messages_of"], rows.message, run_id=run_id)
 
     async def move(self, run_id: str, attempt: int, source: RunStatus, target: RunStatus, why: str) -> bool:
         """Change the status on condition of status and attempt."""
         try:
-            changed = await self._database.change(
+            changed = await self.database.change(
                 self._statements["move"],
                 run_id=run_id,
                 attempt=attempt,
@@ -67,7 +67,7 @@ class Executing(Statements):
 
     async def append(self, run_id: str, attempt: int, events: Sequence[Event]) -> None:
         """Append events to the log of an active run."""
-        owned = await self._database.row(
+        owned = await self.database.row(
             self._statements["append"], rows.text, run_id=run_id, attempt=attempt, **_columns(events)
         )
         if owned is None:
@@ -84,7 +84,7 @@ class Executing(Statements):
         why: str,
     ) -> Ending:
         """End a run with its last events, unless it is lost or has unread messages."""
-        verdict = await self._database.row(
+        verdict = await self.database.row(
             self._statements["finish"],
             rows.verdict,
             run_id=run_id,
@@ -105,7 +105,7 @@ class Executing(Statements):
 
     async def waiting_sessions(self, limit: int) -> Sequence[str]:
         """Return sessions with a claimable run, the longest waiting first."""
-        return await self._database.rows(self._statements["waiting_sessions"], rows.text, limit=limit)
+        return await self.database.rows(self._statements["waiting_sessions"], rows.text, limit=limit)
 
 
 def _columns(events: Sequence[Event]) -> dict[str, object]:

@@ -10,6 +10,9 @@ from shared.errors import Misconfigured
 
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('koda:' || %(name)s, 0))"
 _VERSION = "SELECT version FROM {schema}.schema_version"
+# The tables of the catalogue, not functions like to_regclass: those answer from a cache which, in a transaction that
+# had to wait for the lock, may not know yet what was made meanwhile.
+_VERSIONED = "SELECT FROM pg_catalog.pg_tables WHERE schemaname = %(name)s AND tablename = 'schema_version'"
 _BEGIN = (
     "CREATE TABLE {schema}.schema_version (version integer NOT NULL); INSERT INTO {schema}.schema_version VALUES (0)"
 )
@@ -52,21 +55,22 @@ async def _upgrade(connection: Connection, schema: str, steps: Sequence[bytes], 
 
 async def _make(connection: Connection, schema: str) -> None:
     # Not "IF NOT EXISTS": that wants the right to create schemas also when there is nothing to create.
-    cursor = await connection.execute("SELECT to_regnamespace(quote_ident(%(name)s)) IS NULL", {"name": schema})
-    if await cursor.fetchone() == (True,):
+    if not await _any(connection, "SELECT FROM pg_catalog.pg_namespace WHERE nspname = %(name)s", schema):
         await connection.execute(composed("CREATE SCHEMA {schema}", schema))
     await connection.execute(composed(_BEGIN, schema), prepare=False)
 
 
 async def _version(connection: Connection, schema: str) -> int:
     """Return the schema's version; 0 when there is none yet."""
-    cursor = await connection.execute(
-        "SELECT to_regclass(quote_ident(%(name)s) || '.schema_version') IS NULL", {"name": schema}
-    )
-    if await cursor.fetchone() == (True,):
+    if not await _any(connection, _VERSIONED, schema):
         return 0
     cursor = await connection.execute(composed(_VERSION, schema))
     row = await cursor.fetchone()
     assert row is not None, "the version has one row"
     version: int = row[0]
     return version
+
+
+async def _any(connection: Connection, query: str, schema: str) -> bool:
+    cursor = await connection.execute(query, {"name": schema})
+    return await cursor.fetchone() is not None

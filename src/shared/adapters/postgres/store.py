@@ -37,11 +37,11 @@ class PostgresStore(Accepting, Executing, Reading):
 
     async def ping(self) -> None:
         """Return when the database answers."""
-        await self._database.change(self._statements["ping"])
+        await self.database.change(self._statements["ping"])
 
     async def close(self) -> None:
         """Give back all connections."""
-        await self._database.close()
+        await self.database.close()
 
 
 async def drop_schema(url: str, schema: str) -> None:
