@@ -11,7 +11,7 @@ import re
 import msgspec
 
 from shared.errors import InvalidField
-from shared.events import Json, reply_text
+from shared.events import Event, Json, reply_text
 from shared.ports import SessionPage, Store, StoredRun
 from shared.run import ENDED
 
@@ -77,17 +77,36 @@ async def snapshot(store: Store, session_id: str) -> dict[str, Json]:
 
 
 async def page(store: Store, session_id: str, cursor: str | None) -> "dict[str, Json | msgspec.Raw]":
-    """Return the events after a cursor, the cursor behind them, and whether there is more by now."""
-    part: SessionPage = await store.session_events(session_id, parse_cursor(cursor), PAGE)
-    events = [
-        {"run_id": event.run_id, "seq": event.seq, "kind": str(event.kind), "data": msgspec.Raw(event.data.encode())}
-        for event in part.events
-    ]
+    """Return the events after a cursor, the cursor behind them, and whether there is more by now.
+
+    Where the cursor is inside rows that have become one text, that text comes as a `snapshot`, as on a stream.
+    """
+    after = parse_cursor(cursor)
+    part: SessionPage = await store.session_events(session_id, after, PAGE)
+    shown: list[dict[str, Json | msgspec.Raw]] = []
+    previous: Event | None = None
+    for event in part.events:
+        if event.seq > 0 and (previous is None or previous.run_id != event.run_id):
+            shown += await _text_before(store, event, after)
+        shown.append(_entry(event.run_id, event.seq, event.kind, msgspec.Raw(event.data.encode())))
+        previous = event
     return {
-        "events": msgspec.Raw(msgspec.json.encode(events)),
+        "events": msgspec.Raw(msgspec.json.encode(shown)),
         "cursor": encode_cursor(part.cursor),
         "more": part.more,
     }
+
+
+async def _text_before(store: Store, event: Event, after: tuple[int, int]) -> "list[dict[str, Json | msgspec.Raw]]":
+    """Return what stands for the rows before this event: nothing while they are there, else the archived text."""
+    stored = await store.run(event.run_id)
+    if stored is None or stored.archived_text is None or after == (stored.ordinal, event.seq - 1):
+        return []
+    return [_entry(event.run_id, event.seq - 1, "snapshot", {"text": stored.archived_text})]
+
+
+def _entry(run_id: str, seq: int, kind: str, data: "Json | msgspec.Raw") -> "dict[str, Json | msgspec.Raw]":
+    return {"run_id": run_id, "seq": seq, "kind": str(kind), "data": data}
 
 
 async def _text(store: Store, stored: StoredRun) -> tuple[str, int | None]:

@@ -265,6 +265,37 @@ def test_a_run_archived_under_the_snapshot_keeps_its_text() -> None:
     run(main())
 
 
+@pytest.mark.parametrize("cursor", [None, "0-0", "0-1"])
+def test_a_page_of_an_archived_run_has_its_text(cursor: str | None) -> None:
+    """A cursor inside rows that are gone gets the whole text in their place: never a silent skip (R3)."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.ended(log(4))
+        await gateway.ended(log(2, "q"))
+        assert await gateway.store.archive("r", reply_text(log(4)))
+        text: Json = {"run_id": "r", "seq": 2, "kind": "snapshot", "data": {"text": "0 1 2 "}}
+        rest = [shown(event) for event in [done(3), *log(2, "q")]]
+        assert await page(gateway.store, cursor) == {"events": [text, *rest], "cursor": "1-1", "more": False}
+
+    run(main())
+
+
+def test_a_page_behind_an_archived_run_does_not_repeat_it() -> None:
+    """A cursor at the last fragment or the end of an archived run gets what comes after it and nothing else."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.ended(log(4))
+        await gateway.ended(log(2, "q"))
+        assert await gateway.store.archive("r", reply_text(log(4)))
+        rest = [shown(event) for event in [done(3), *log(2, "q")]]
+        assert (await page(gateway.store, "0-2"))["events"] == rest
+        assert (await page(gateway.store, "0-3"))["events"] == rest[1:]
+
+    run(main())
+
+
 # --- at any moment ----------------------------------------------------------------------------------------------------
 
 
@@ -288,6 +319,8 @@ class Session:
             steps += [self._claim] * 3
         if self._waiting:
             steps.append(self._cancel_waiting)
+        if any(events and events[-1].kind is EventKind.DONE for events in self.logs.values()):
+            steps.append(self._archive)
         await self._chance.choice(steps)()
 
     async def settle(self) -> None:
@@ -328,6 +361,11 @@ class Session:
         event = Event(run_id, 0, EventKind.CANCELLED, encode_data({"reason": "user"}))
         self.logs[run_id].append(event)
         await self.gateway.store.finish(run_id, 0, RunStatus.PENDING, RunStatus.CANCELLED, [event], None, "cancel")
+
+    async def _archive(self) -> None:
+        ended = [run_id for run_id, events in self.logs.items() if events and events[-1].kind is EventKind.DONE]
+        run_id = self._chance.choice(ended)
+        await self.gateway.store.archive(run_id, reply_text(self.logs[run_id]))
 
 
 @given(st.integers(0, 2**32))
