@@ -1,16 +1,12 @@
 """The command line. Each command reads its options, asks one module for the work, and shows what comes back."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
 
-from selfcheck import console, early
-from shared.errors import KodaError, Misconfigured
-
-PASSED, NOT_PASSED, USAGE, ENVIRONMENT, INTERRUPTED = 0, 1, 2, 3, 130
-DEFAULT_SEED = 7
+from selfcheck import early
+from selfcheck.outcome import PASSED, USAGE, play_and_report, said
 
 app = typer.Typer(
     name="selfcheck",
@@ -21,50 +17,29 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-_started: early.Started | None = None
-
-Tree = Annotated[str, typer.Option(help="Folder with the exercises to check.")]
+Tree = Annotated[str, typer.Option(help="Folder with the exercises.")]
 
 
-def run_command_line(arguments: Sequence[str], started: early.Started | None) -> int:
-    """Carry the command out and return its exit code. `started` is the service that was started on a guess."""
-    global _started
-    _started = started
+def run_command_line(arguments: Sequence[str]) -> int:
+    """Carry the command out and return its exit code."""
     try:
-        app(list(arguments), standalone_mode=True)
+        app(list(arguments))
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else USAGE
-    except KeyboardInterrupt:
-        console.err.print("stopped")
-        return INTERRUPTED
-    except KodaError as fault:
-        console.err.print(f"selfcheck: {fault}", style="red", markup=False)
-        return USAGE if isinstance(fault, Misconfigured) and fault.service == "settings" else ENVIRONMENT
-    finally:
-        if _started is not None:
-            _started.end()
     return PASSED
 
 
 @app.command()
 def run(
-    tree: Tree = "starter",
+    tree: Tree = early.DEFAULT_TREE,
     only: Annotated[int | None, typer.Option(min=1, max=6, help="One check alone.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Decides how the bus shuffles.")] = DEFAULT_SEED,
+    seed: Annotated[int, typer.Option(min=0, help="Decides how the bus shuffles.")] = early.DEFAULT_SEED,
+    json: Annotated[str | None, typer.Option(help="Also write the results to this file, after every check.")] = None,
     real: Annotated[bool, typer.Option("--real", help="On a PostgreSQL and a Valkey started for this run.")] = False,
-    json: Annotated[Path | None, typer.Option(help="Also write the results to this file, after every check.")] = None,
     exit_zero: Annotated[bool, typer.Option("--exit-zero", help="Exit 0 also when a check does not pass.")] = False,
 ) -> None:
     """Play the six checks."""
-    global _started
-    from selfcheck import play
-
-    started, _started = _started, None
-    report = play.run(play.Options(tree, only, seed, real, json), started)
-    if any(check.status == "environment" for check in report.checks):
-        raise typer.Exit(ENVIRONMENT)
-    if report.passed < len(report.checks) and not exit_zero:
-        raise typer.Exit(NOT_PASSED)
+    raise typer.Exit(play_and_report(early.Options(tree, only, seed, json, real=real, exit_zero=exit_zero)))
 
 
 @app.command()
@@ -75,7 +50,7 @@ def serve(
     """Run the service for hands and curl, in memory, until Ctrl-C."""
     from selfcheck import serving
 
-    serving.serve(tree, port)
+    _say(lambda: serving.serve(tree, port))
 
 
 @app.command()
@@ -83,9 +58,14 @@ def diff(
     exercise: Annotated[int | None, typer.Argument(min=1, max=4, help="One exercise; without it, all.")] = None,
 ) -> None:
     """Show what the solution changes in the starter."""
-    from selfcheck import trees
+    from selfcheck import differing
 
-    for line in trees.difference(exercise).splitlines():
-        styles = {"+": "green", "-": "red", "@": "cyan"}
-        bold = line.startswith(("+++", "---"))
-        console.out.print(line, style="bold" if bold else styles.get(line[:1], ""), markup=False, soft_wrap=True)
+    _say(lambda: differing.show(exercise))
+
+
+def _say(command: Callable[[], None]) -> None:
+    def carry_out() -> int:
+        command()
+        return PASSED
+
+    raise typer.Exit(said(carry_out))

@@ -17,7 +17,8 @@ from selfcheck.observed import observed
 from selfcheck.shuffle import ShuffledOutput
 from selfcheck.spec import ServiceSpec
 from shared.adapters.clock import MovedClock, SystemClock
-from shared.bootstrap import Ports, Urls, open_ports
+from shared.addresses import Urls
+from shared.bootstrap import Ports, open_ports
 from shared.exercises import Exercises
 from shared.ledger import Ledger
 from shared.ports import Clock

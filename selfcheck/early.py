@@ -1,14 +1,20 @@
-"""What has to be known before anything heavy is imported: how the service is started, so that it loads beside us.
+"""What the main job needs before anything heavy is imported: its options, and the service, to load beside us.
 
-The command line is parsed properly later. Here it is only guessed at; a wrong guess costs a process that is ended.
+`run` is what a learner types all day, and reading its few options with Typer costs more than playing the checks. So
+its plain forms are read here; whatever is not plain (help, a mistake, another command) is Typer's to read.
 """
 
 import os
 import subprocess
 import sys
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
-Plain: TypeAlias = "dict[str, str | int | list[str] | list[int] | dict[str, str]]"
+# The values of options of `run` that take one; the rest are flags. A test holds them against the command's own.
+_WITH_VALUE = {"--tree", "--only", "--seed", "--json"}
+_FLAGS = {"--real", "--exit-zero"}
+
+DEFAULT_TREE = "starter"
+DEFAULT_SEED = 7
 
 LAB_SETTINGS = {
     "KODA_FRAGMENT_PACE": "0s",
@@ -20,19 +26,86 @@ LAB_SETTINGS = {
 }
 """How the judged service differs from one in production: in its numbers, and in nothing else."""
 
-BOTH = ("gateway", "worker")
+
+class Options:
+    """What to check, where, and where to say so: the options of `run`."""
+
+    __slots__ = ("exit_zero", "json", "only", "real", "seed", "tree")
+
+    def __init__(
+        self, tree: str = DEFAULT_TREE, only: int | None = None, seed: int = DEFAULT_SEED,
+        json: str | None = None, *, real: bool = False, exit_zero: bool = False,
+    ) -> None:  # fmt: skip
+        self.tree = tree
+        self.only = only
+        self.seed = seed
+        self.json = json
+        self.real = real
+        self.exit_zero = exit_zero
 
 
-def plain_spec(tree: str, stand_in: str) -> Plain:
-    """Return the spec of a judged service in memory, as plain data (`ServiceSpec` says what it means)."""
-    return {
-        "tree": tree,
-        "stand_in": stand_in,
-        "replaced": [],
-        "token": os.urandom(16).hex(),
-        "roles": [*BOTH],
-        "settings": {**LAB_SETTINGS},
-    }
+def read_options(arguments: Sequence[str]) -> Options | None:
+    """Read the options of `run`; None when they are not plain, or wrong."""
+    values: dict[str, str] = {}
+    flags: set[str] = set()
+    left = iter(arguments)
+    for argument in left:
+        name, equals, value = argument.partition("=")
+        if name in _WITH_VALUE:
+            values[name] = value if equals else next(left, "-")
+            if values[name].startswith("-") or not values[name]:
+                return None
+        elif argument in _FLAGS:
+            flags.add(argument)
+        else:
+            return None
+    only, seed = values.get("--only"), values.get("--seed", str(DEFAULT_SEED))
+    if only not in (None, "1", "2", "3", "4", "5", "6") or not (seed.isascii() and seed.isdigit() and len(seed) <= 9):
+        return None
+    return Options(
+        values.get("--tree", DEFAULT_TREE), None if only is None else int(only), int(seed), values.get("--json"),
+        real="--real" in flags, exit_zero="--exit-zero" in flags,
+    )  # fmt: skip
+
+
+def in_memory(options: Options, environment: Mapping[str, str]) -> bool:
+    """Whether the checks will be played in memory, as far as can be told without reading the settings."""
+    named = environment.get("REDIS_URL") or environment.get("DATABASE_URL")
+    return not options.real and (environment.get("MOCK") == "1" or not named)
+
+
+class Started:
+    """A service that was started before anybody could say exactly what is wanted of it."""
+
+    def __init__(self, tree: str) -> None:
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120  # no pathlib yet
+        self.tree = find_tree(tree, root)
+        self.stand_in = find_tree("solution", root)
+        self.token = os.urandom(16).hex()
+        import json
+
+        spec = {
+            "tree": self.tree,
+            "stand_in": self.stand_in,
+            "replaced": [],
+            "token": self.token,
+            "roles": ["gateway", "worker"],
+            "settings": LAB_SETTINGS,
+        }
+        self.process = launch(json.dumps(spec))
+
+    def end(self) -> None:
+        """End it, unless whoever took it has done so."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+def find_tree(name: str, root: str) -> str:
+    """Return the folder that `--tree` names: from the current directory, else from the kit's."""
+    here = os.path.abspath(name)  # noqa: PTH100
+    there = os.path.join(root, name)  # noqa: PTH118
+    return here if os.path.isdir(here) or not os.path.isdir(there) else there  # noqa: PTH112
 
 
 def launch(spec: str) -> "subprocess.Popen[bytes]":
@@ -49,44 +122,3 @@ def launch(spec: str) -> "subprocess.Popen[bytes]":
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-
-
-def find_tree(name: str, root: str) -> str:
-    """Return the folder that `--tree` names: from the current directory, else from the kit's."""
-    here = os.path.abspath(name)  # noqa: PTH100  # pathlib is not loaded yet
-    there = os.path.join(root, name)  # noqa: PTH118
-    return here if os.path.isdir(here) or not os.path.isdir(there) else there  # noqa: PTH112
-
-
-def guess_root() -> str:
-    """Return the folder that holds this package."""
-    return os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120
-
-
-def guess_tree(arguments: list[str]) -> str | None:
-    """Return what `--tree` says in the arguments of `run`; None when no service in memory will be wanted."""
-    if {"--help", "--real"} & {*arguments}:
-        return None
-    in_memory = os.environ.get("MOCK") == "1" or not (os.environ.get("REDIS_URL") or os.environ.get("DATABASE_URL"))
-    if not in_memory:
-        return None
-    tree = "starter"
-    for at, argument in enumerate(arguments):
-        if argument == "--tree" and at + 1 < len(arguments):
-            tree = arguments[at + 1]
-        elif argument.startswith("--tree="):
-            tree = argument.removeprefix("--tree=")
-    return tree
-
-
-class Started:
-    """A service that was started on a guess."""
-
-    def __init__(self, spec: Plain, process: "subprocess.Popen[bytes]") -> None:
-        self.spec = spec
-        self.process = process
-
-    def end(self) -> None:
-        """End it: the guess was wrong."""
-        self.process.kill()
-        self.process.communicate()

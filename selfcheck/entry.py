@@ -1,6 +1,5 @@
 """The command's first steps: start the service, then load the rest. Both take about as long, on two cores at once."""
 
-import json
 import os
 import sys
 
@@ -15,24 +14,27 @@ def main() -> None:
     arguments = sys.argv[1:]
     if os.environ.get("SELFTEST") == "1" and _is_bare(arguments):
         arguments = ["run", *arguments]
-    started = _start_early(arguments[1:]) if arguments[:1] == ["run"] else None
+    options = early.read_options(arguments[1:]) if arguments[:1] == ["run"] else None
+    if options is None:
+        from selfcheck.cli import run_command_line
 
-    from selfcheck.cli import run_command_line
+        code = run_command_line(arguments)
+    else:
+        started = early.Started(options.tree) if early.in_memory(options, os.environ) else None
+        from selfcheck.outcome import play_and_report
 
-    code = run_command_line(arguments, started)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+        code = play_and_report(options, started)
+    _leave(code)
 
 
 def _is_bare(arguments: list[str]) -> bool:
     return not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS)
 
 
-def _start_early(arguments: list[str]) -> "early.Started | None":
-    tree = early.guess_tree(arguments)
-    if tree is None:
-        return None
-    root = early.guess_root()
-    spec = early.plain_spec(early.find_tree(tree, root), early.find_tree("solution", root))
-    return early.Started(spec, early.launch(json.dumps(spec)))
+def _leave(code: int) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # whoever read has left: `selfcheck | head`
+            code = code or 1
+    os._exit(code)

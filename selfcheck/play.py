@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -14,27 +13,16 @@ from selfcheck.console import out
 from selfcheck.judge import Judge
 from selfcheck.process import Service
 from selfcheck.results import CheckResult, Finding, Report, State, write_json
-from selfcheck.spec import ServiceSpec
+from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.trees import kit_root
-from shared.bootstrap import Urls, choose
+from shared.addresses import Urls, choose
 from shared.errors import Misconfigured, Unavailable
 
 MOST_PRINTS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What to check, where, and where to say so."""
-
-    tree: str
-    only: int | None
-    seed: int
-    real: bool
-    json: Path | None
-
-
-def run(options: Options, started: early.Started | None) -> Report:
-    """Judge a tree and return the whole report. `started` is a service that may be the right one.
+def run(options: early.Options, started: early.Started | None) -> Report:
+    """Judge a tree and return the whole report. `started` is a service in memory that loads already.
 
     A service that cannot be had is no exception here: it is a report in which every check that is left says so.
 
@@ -52,7 +40,7 @@ def run(options: Options, started: early.Started | None) -> Report:
         results.append(result)
         report.show_line(out, result)
         if options.json is not None:
-            write_json(options.json, so_far())
+            write_json(Path(options.json), so_far())
 
     report.show_head(out, so_far())
     prints: list[str] = []
@@ -75,7 +63,7 @@ def run(options: Options, started: early.Started | None) -> Report:
 
 
 @contextmanager
-def _services(options: Options, urls: Urls | None) -> Iterator[Urls | None]:
+def _services(options: early.Options, urls: Urls | None) -> Iterator[Urls | None]:
     """Give the real services, started for this run if none are named; None means in memory."""
     if not options.real or urls is not None:
         yield urls
@@ -87,19 +75,17 @@ def _services(options: Options, urls: Urls | None) -> Iterator[Urls | None]:
 
 
 def _first_service(tree: str, urls: Urls | None, started: early.Started | None) -> tuple[ServiceSpec, Service | None]:
-    """Return the spec of the services to judge with, and the one that was started on a guess if the guess was right."""
+    """Return the spec of the services to judge with, and the one that was started before this was loaded, if any."""
+    if started is not None and urls is None:
+        spec = ServiceSpec(started.tree, started.stand_in, (), started.token, BOTH, early.LAB_SETTINGS)
+        return spec, Service(spec, {"+".join(spec.roles): started.process})
     root = str(kit_root())
-    wanted = early.plain_spec(early.find_tree(tree, root), early.find_tree("solution", root))
-    spec = msgspec.convert(wanted, ServiceSpec, strict=False)
+    spec = ServiceSpec(
+        early.find_tree(tree, root), early.find_tree("solution", root), (), new_token(), BOTH, early.LAB_SETTINGS
+    )
     if urls is not None:
         spec = msgspec.structs.replace(spec, redis_url=urls.redis, database_url=urls.database)
-    if started is None:
-        return spec, None
-    if urls is not None or {**started.spec, "token": ""} != {**wanted, "token": ""}:
-        started.end()
-        return spec, None
-    spec = msgspec.structs.replace(spec, token=str(started.spec["token"]))
-    return spec, Service(spec, {"+".join(spec.roles): started.process})
+    return spec, None
 
 
 def _not_played(fault: Unavailable, only: int | None, played: int) -> Iterator[CheckResult]:

@@ -57,12 +57,14 @@ def _merge(exercises: Exercises, case: Json) -> Json:
 
 
 def _orderer(exercises: Exercises, case: Json) -> Json:
-    """Offer numbers to one or more orderers; return all that came out, and what it cost in CPU seconds.
+    """Offer numbers to one or more orderers; return all that came out.
 
     {"starts": [of each orderer], "offers": [[orderer, seq, item] …]}; emitted comes back in the same form. An offer
     that emits after it has returned, or not at all, shows in the count of what each offer brought.
     """
     assert isinstance(case, dict), "a case is an object"
+    if "backwards" in case:
+        return _backwards(exercises, int(str(case["backwards"])))
     starts, offers = case["starts"], case["offers"]
     assert isinstance(starts, list), "starts are a list"
     assert isinstance(offers, list), "offers are a list"
@@ -72,7 +74,6 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
         return lambda seq, item: emitted.append([which, seq, item])
 
     orderers = [exercises.SeqOrderer(int(str(start)), sink(which)) for which, start in enumerate(starts)]
-    began = time.thread_time()
     brought: list[Json] = []
     for offer in offers:
         assert isinstance(offer, list), "an offer is [orderer, seq, item]"
@@ -80,11 +81,24 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
         before = len(emitted)
         orderers[int(str(which))].offer(int(str(seq)), str(item))
         brought.append(len(emitted) - before)
-    return {
-        "emitted": [_spell_emitted(each) for each in emitted],
-        "brought": brought,
-        "cpu_s": time.thread_time() - began,
-    }
+    return {"emitted": [_spell_emitted(each) for each in emitted], "brought": brought}
+
+
+def _backwards(exercises: Exercises, count: int) -> Json:
+    """Offer this many numbers, the highest first; return the seqs that came out by the last, and the CPU seconds."""
+    emitted: list[Json] = []
+
+    def emit(seq: int, item: str) -> None:
+        emitted.append(seq if item == "x" else None)
+
+    orderer = exercises.SeqOrderer(0, emit)
+    began = time.thread_time()
+    for seq in range(count - 1, 0, -1):
+        orderer.offer(seq, "x")
+    early = len(emitted)
+    orderer.offer(0, "x")
+    cpu_s = time.thread_time() - began
+    return {"emitted": [spell(each) for each in emitted[early:]], "cpu_s": cpu_s}
 
 
 def _spell_emitted(emitted: Json) -> Json:

@@ -4,7 +4,7 @@ from selfcheck import early
 from selfcheck.console import err, out
 from selfcheck.logbook import Line
 from selfcheck.process import start
-from selfcheck.spec import ServiceSpec
+from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.trees import kit_root
 
 
@@ -16,7 +16,7 @@ def serve(tree: str, port: int) -> None:
     """
     root = str(kit_root())
     folder = early.find_tree(tree, root)
-    spec = ServiceSpec(folder, early.find_tree("solution", root), (), "", early.BOTH, {}, port)
+    spec = ServiceSpec(folder, early.find_tree("solution", root), (), "", BOTH, {}, port)
     service = start(spec)
     try:
         url = service.url("gateway")

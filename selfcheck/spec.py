@@ -1,8 +1,11 @@
 """What the judge asks for when it starts a service. Crosses the border between the two processes as JSON."""
 
+import os
+
 import msgspec
 
 LAB_PATH = "/lab"
+BOTH = ("gateway", "worker")
 TOKEN_HEADER = "x-lab-token"  # noqa: S105  # the header's name
 
 
@@ -18,3 +21,8 @@ class ServiceSpec(msgspec.Struct, frozen=True):
     port: int = 0  # 0: any free one
     redis_url: str = ""  # both empty: in memory
     database_url: str = ""
+
+
+def new_token() -> str:
+    """Return a token for a lab."""
+    return os.urandom(16).hex()

@@ -3,7 +3,6 @@
 Every service that is started works under a key prefix and an SQL schema of its own.
 """
 
-import asyncio
 import os
 from collections.abc import Mapping
 
@@ -22,6 +21,8 @@ def remove(redis_url: str, database_url: str, settings: Mapping[str, str]) -> No
     Raises:
         Unavailable: a service is away, so something may be left; the name begins with `selfcheck_`.
     """
+    import asyncio
+
     from shared.adapters.postgres import drop_schema
     from shared.adapters.redis import delete_prefix
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from shared.errors import Misconfigured
+from shared.addresses import Urls
 from shared.ports import InputQueue, Marks, OutputStream, Store
 from shared.settings import Settings
 
@@ -20,31 +20,6 @@ class Ports:
     output: OutputStream
     queue: InputQueue
     marks: Marks
-
-
-@dataclass(frozen=True, slots=True)
-class Urls:
-    """Where the real services are."""
-
-    redis: str
-    database: str
-
-
-def choose(environment: Mapping[str, str]) -> Urls | None:
-    """Return the addresses of the real services, or None for memory: `MOCK=1`, or neither address given.
-
-    Raises:
-        Misconfigured: only one of the two addresses is given.
-    """
-    if environment.get("MOCK") == "1":
-        return None
-    redis, database = environment.get("REDIS_URL"), environment.get("DATABASE_URL")
-    if redis and database:
-        return Urls(redis, database)
-    if redis or database:
-        given, missing = ("REDIS_URL", "DATABASE_URL") if redis else ("DATABASE_URL", "REDIS_URL")
-        raise Misconfigured("settings", f"{given} is set and {missing} is not", f"set {missing} too, or MOCK=1")
-    return None
 
 
 @asynccontextmanager

@@ -33,7 +33,8 @@ class ScriptedModel:
         corrected = any(_CORRECTION.search(message.text) for message in request.messages)
         fragments = split(_EXCHANGE if corrected else _REFUND)
         for fragment in fragments:
-            await asyncio.sleep(self._pace_s)
+            if self._pace_s:
+                await asyncio.sleep(self._pace_s)
             yield Fragment(fragment)
         words = sum(len(message.text.split()) for message in request.messages)
         yield Usage(input_tokens=words, output_tokens=len(fragments))
