@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from shared.ports import Accepted, Claim, Ending, Resumed
 from tests.contract.adapters import Opener, open_memory, opener_of
-from tests.contract.operations import LIMIT, OPERATIONS, Step, play, random_steps
+from tests.contract.operations import OPERATIONS, play, random_steps
+from tests.contract.player import LIMIT, Step
 
 steps = st.lists(
     st.builds(Step, st.sampled_from(sorted(OPERATIONS)), st.integers(0, LIMIT - 1), st.integers(0, LIMIT - 1)),
