@@ -1,12 +1,6 @@
-"""The gateway's calls: each reads its request, asks one thing of the business code, and answers.
+"""The gateway's calls: each reads its request, asks one thing of the business code, and answers."""
 
-What is accepted is in the store before anybody is told. The doorbell and the mark that follow are hints: should the bus
-be away just then, the sweep finds the run and the end of a run finds the message.
-"""
-
-import logging
 from collections.abc import Mapping
-from datetime import timedelta
 from http import HTTPStatus
 
 import msgspec
@@ -17,24 +11,20 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from gateway import sessions
+from gateway.doorbell import Doorbell
 from gateway.feed import Feeds
-from gateway.intake import check_id, read_chat
+from gateway.intake import ChatRequest, check_id, read_chat
 from gateway.problems import answer
 from gateway.stream import RunStream
 from gateway.waiters import Waiters
 from shared.errors import KodaError, Unavailable, UnknownRun
 from shared.events import Json
 from shared.ledger import Ledger
-from shared.logs import logger, note
 from shared.metrics import Metrics
-from shared.ports import Accepted, InputQueue, Mark, Marks, Store, StoredRun
+from shared.ports import InputQueue, Marks, Store, StoredRun
 from shared.run import RunStatus
-from shared.settings import MERGE_WINDOW, Settings
+from shared.settings import Settings
 from shared.text import clean
-
-log = logger("gateway")
-
-CANCEL_MARK_TTL = timedelta(minutes=10)  # longer than any service is away; the note in the store has no end
 
 
 class Gateway:
@@ -47,7 +37,7 @@ class Gateway:
         self._ledger = ledger
         self._store = store
         self._queue = queue
-        self._marks = marks
+        self._doorbell = Doorbell(queue, marks)
         self._feeds = feeds
         self._settings = settings
         self._metrics = metrics
@@ -78,8 +68,9 @@ class Gateway:
     async def chat(self, request: Request) -> Response:
         """`POST /chat`: accept a message; with `Accept: text/event-stream` the answer is the run's stream."""
         chat = await read_chat(request, self._settings)
+        await self._refuse_if_deaf(chat)
         accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text)
-        await self._tell_worker(accepted)
+        await self._doorbell.ring(accepted)
         outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
         self._accepted.add(outcome=outcome)
         replayed = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
@@ -97,14 +88,13 @@ class Gateway:
             replayed,
         )
 
-    async def _tell_worker(self, accepted: Accepted) -> None:
+    async def _refuse_if_deaf(self, chat: ChatRequest) -> None:
+        """Refuse a message while no worker can be told of it. One that was accepted before is answered as before."""
         try:
-            if accepted.merged:
-                await self._marks.set(accepted.run_id, Mark.RERUN, MERGE_WINDOW)
-            else:
-                await self._queue.put(accepted.message.session_id)
-        except Unavailable as away:
-            note(log, "worker_not_told", logging.WARNING, run_id=accepted.run_id, why=str(away))
+            await self._doorbell.check()
+        except Unavailable:
+            if await self._store.find_message(chat.session_id, chat.message_id) is None:
+                raise
 
     # runs
 
@@ -118,10 +108,7 @@ class Gateway:
         status = await self._ledger.cancel(run_id)
         if status is RunStatus.CANCELLED:
             return _json({"run_id": run_id, "status": str(status)})
-        try:
-            await self._marks.set(run_id, Mark.CANCEL, CANCEL_MARK_TTL)
-        except Unavailable as away:
-            note(log, "worker_not_told", logging.WARNING, run_id=run_id, why=str(away))
+        await self._doorbell.stop(run_id)
         return _json({"run_id": run_id, "status": str(status)}, HTTPStatus.ACCEPTED)
 
     async def events(self, request: Request) -> Response:
