@@ -107,6 +107,7 @@ class Gateway:
         run_id = _run_id(request)
         status = await self._ledger.cancel(run_id)
         if status is RunStatus.CANCELLED:
+            await self._feeds.announce_end(run_id)
             return _json({"run_id": run_id, "status": str(status)})
         await self._doorbell.stop(run_id)
         return _json({"run_id": run_id, "status": str(status)}, HTTPStatus.ACCEPTED)

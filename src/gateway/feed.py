@@ -50,6 +50,17 @@ class Feeds:
         self._stopping.set()
         self._hub.wake_everyone()
 
+    async def announce_end(self, run_id: str) -> None:
+        """Send the one event of a run that ended before any worker had it to those who wait for it.
+
+        Failing costs them a heartbeat's time: the store has the event.
+        """
+        try:
+            await self._output.append(await self._store.events(run_id, 0, 1), attempt=0)
+            await self._output.expire(run_id, self._settings.out_stream_ttl)
+        except Unavailable as away:
+            note(log, "end_not_announced", logging.WARNING, run_id=run_id, why=str(away))
+
     @asynccontextmanager
     async def open(self, run_id: str, last_event_id: str | None) -> AsyncIterator["Feed | None"]:
         """Open the feed of a run after this cursor. None: the run has ended and the cursor is at or past its end.

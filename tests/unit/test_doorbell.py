@@ -58,7 +58,7 @@ def test_a_merged_message_marks_its_run() -> None:
     async def main() -> None:
         bell = Bell()
         await bell.bell.ring(accepted(merged=True))
-        assert (await bell.queue.depth(), await bell.marks.read("r")) == (0, {Mark.RERUN})
+        assert (await bell.queue.depth(), await bell.marks.read("r")) == (0, frozenset({Mark.RERUN}))
 
     run(main())
 

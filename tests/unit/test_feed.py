@@ -11,6 +11,7 @@ from client.sse import ServerEvent
 from gateway.hub import KEPT
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryOutputStream, MemoryStore
+from shared.errors import Unavailable
 from shared.events import Event, decode_data, reply_text
 from tests.support.asking import Call, ask, calling
 from tests.support.houses import SETTINGS, House, as_sent, delta, deltas, done, house, log, rerun
@@ -52,11 +53,15 @@ class HookedStore(MemoryStore):
         super().__init__(clock)
         self.after_page: Callable[[], Awaitable[None]] | None = None
         self.pages = 0
+        self.fail_next_page = False
 
     async def events(self, run_id: str, start: int, limit: int) -> Sequence[Event]:
         """Read a page; then the test acts, once; then the page arrives."""
         page = await super().events(run_id, start, limit)
         self.pages += 1
+        if self.fail_next_page:
+            self.fail_next_page = False
+            raise Unavailable("store", "as the test wants it")
         act, self.after_page = self.after_page, None
         if act is not None:
             await act()
@@ -553,6 +558,41 @@ def test_a_lost_end_hangs_nobody() -> None:
             assert await call.events(2) == as_sent(deltas(0, 2))
             await gateway.end([delta(2), done(3)])
             assert (await call.events(), round(now())) == (as_sent([delta(2), done(3)]), 15)
+
+    run(main())
+
+
+def test_a_run_that_is_cancelled_before_it_began_is_told_at_once() -> None:
+    """Waiters of a pending run see its one event when it is cancelled, and not with the next heartbeat."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.run()
+        async with watching(gateway) as call:
+            assert (await ask(gateway.app, "POST", "/runs/r/cancel")).status == 200
+            (event,) = await call.events()
+            assert (event.event, event.id, now() < 0.1) == ("cancelled", "0", True)
+        assert await watched(gateway) == [event]
+
+    run(main())
+
+
+@pytest.mark.parametrize("service", ["bus", "store"])
+def test_a_cancel_that_cannot_be_told_is_a_cancel(service: str) -> None:
+    """A run that was cancelled is so whether or not its waiters could be told; they see it with their heartbeat."""
+
+    async def main() -> None:
+        gateway = house(store=HookedStore)
+        assert isinstance(gateway.store, HookedStore)
+        await gateway.run()
+        async with watching(gateway) as call:
+            gateway.bus.away(service == "bus")
+            gateway.store.fail_next_page = service == "store"
+            answer = await ask(gateway.app, "POST", "/runs/r/cancel")
+            assert (answer.status, answer.json()) == (200, {"run_id": "r", "status": "cancelled"})
+            gateway.bus.away(False)
+            (event,) = await call.events()
+            assert (event.event, round(now())) == ("cancelled", 15)
 
     run(main())
 
