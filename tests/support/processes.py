@@ -1,0 +1,78 @@
+"""Processes of our own, watched through what they write on stderr: one line is one fact to wait for."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from shared.events import Json
+
+Line = dict[str, Json]
+
+ROOT: Final = Path(__file__).parents[2]
+END_S: Final = 30.0
+
+_OURS: Final = ("REDIS_URL", "DATABASE_URL", "MOCK", "SELFTEST", "HOST", "PORT")
+
+
+class Child:
+    """A running process. Whatever becomes of the test, it does not outlive `running`."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.lines: list[Line] = []
+
+    def until(self, event: str) -> Line:
+        """Read its log up to the next line of this event, and return that."""
+        assert self._process.stderr is not None
+        for text in self._process.stderr:
+            line: Line = msgspec.json.decode(text)
+            self.lines.append(line)
+            if line["event"] == event:
+                return line
+        raise AssertionError(f"it ended without saying {event}: {self.lines}")
+
+    def url(self) -> str:
+        """Return where it listens, waiting until it does."""
+        return f"http://127.0.0.1:{self.until('listening')['port']}"
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        self._process.send_signal(number)
+
+    def ended(self) -> int:
+        """Read its log to the end and return the exit code, negative when a signal ended it."""
+        _, rest = self._process.communicate(timeout=END_S)
+        self.lines += [msgspec.json.decode(text) for text in rest.splitlines()]
+        return self._process.returncode
+
+
+def environment(**given: str) -> dict[str, str]:
+    """Return our environment, without what tells a process of the house what to do, and with what is given."""
+    kept = {name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith("KODA_")}
+    return {**kept, **given}
+
+
+@contextmanager
+def running(*arguments: str, given: Mapping[str, str] | None = None) -> Iterator[Child]:
+    """Start Python with these arguments in the kit's folder, with nothing of ours in its environment but `given`."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=environment(**(given or {})),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=pipe,
+        text=True,
+    ) as process:
+        try:
+            yield Child(process)
+        finally:
+            process.kill()
