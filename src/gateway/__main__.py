@@ -1,0 +1,42 @@
+"""The gateway as a process: `python -m gateway`, with Redis and PostgreSQL behind it.
+
+`REDIS_URL` and `DATABASE_URL` say where these are, `HOST` and `PORT` (127.0.0.1, 8000) where to listen, `KODA_TREE`
+whose exercises to use, `KODA_…` every number (`shared/settings.py`). A signal tells open streams to reconnect
+elsewhere; exit codes are in `shared/adapters/process.py`.
+"""
+
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+from gateway.bootstrap import build
+from gateway.server import Server
+from shared.adapters.clock import SystemClock
+from shared.adapters.process import Stop, Unsignalled, listen, run
+from shared.bootstrap import open_ports
+from shared.logs import logger, note
+from shared.start import start_from
+
+PORT: Final = 8000
+
+
+async def serve(environment: Mapping[str, str], stop: Stop) -> None:
+    """Answer requests until stopped."""
+    start = start_from(environment)
+    async with open_ports(start.urls, start.settings) as ports:
+        gateway, feeds = build(ports, start.exercises, SystemClock(), start.settings)
+        server = _Server(gateway.app(), feeds, start.settings)
+        # Not before there is somebody to answer: until then, a refused connection says all there is to say.
+        listener = listen(environment, PORT)
+        stop.by(server.end)
+        host, port, *_ = listener.getsockname()
+        note(logger("gateway"), "listening", host=host, port=port)
+        await server.serve(sockets=[listener])
+
+
+class _Server(Unsignalled, Server):
+    """The gateway's server, stopped by `run`."""
+
+
+if __name__ == "__main__":
+    sys.exit(run("gateway", serve))
