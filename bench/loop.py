@@ -2,8 +2,8 @@
 
     python bench/loop.py [--pairs 15]
 
-The floor is `python -c "import typer, rich.console, httpx"` in the same environment. Both are whole processes, timed from
-outside, in turn, so that the machine's mood meets both. Ratios travel; absolute times do not.
+The floor is `python -c "import typer, rich.console, httpx"` in the same environment. Both are whole processes, timed
+from outside, in turn, so that the machine's mood meets both. Ratios travel; absolute times do not.
 """
 
 import argparse
