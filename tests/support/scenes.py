@@ -17,6 +17,8 @@ from tests.support.moved_loop import run
 S = TypeVar("S")
 P = ParamSpec("P")
 
+HOURS_S = 2 * 3600.0  # of moved time: a scene that goes on for longer waits for what will never come
+
 Scene = Callable[Concatenate[S, P], Coroutine[None, None, None]]
 
 
@@ -42,7 +44,7 @@ def on(open_stage: Callable[[], AbstractAsyncContextManager[S]]) -> Callable[[Sc
 async def _play(
     open_stage: Callable[[], AbstractAsyncContextManager[S]], scene: Callable[[S], Coroutine[None, None, None]]
 ) -> None:
-    async with open_stage() as stage:
+    async with open_stage() as stage, asyncio.timeout(HOURS_S):
         await scene(stage)
     left = asyncio.all_tasks() - {asyncio.current_task()}
     assert not left, f"left behind: {left}"
