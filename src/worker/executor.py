@@ -7,11 +7,11 @@ once more with all messages; the end is an offer that the store refuses while a 
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from enum import Enum, auto
 
 from shared.backoff import delay
-from shared.errors import KodaError, LostOwnership
+from shared.errors import KodaError, LostOwnership, Unavailable
 from shared.events import Json
 from shared.ledger import Ledger
 from shared.logs import logger, note
@@ -154,12 +154,20 @@ class Executor:
         finally:
             await _stop(signalled)
         if not done and writer.next_seq == seq:
-            signals.add(await patiently(lambda: self._marks.read(claim.run.id), "read the marks"))
+            signals.add(await self._look(claim))
         return signals.take()
+
+    async def _look(self, claim: Claim) -> frozenset[Mark]:
+        """Read the marks. None while the bus is away: what they say is in the store too, and is found there."""
+        try:
+            return await self._marks.read(claim.run.id)
+        except Unavailable:
+            return frozenset()
 
     async def _outdated(self, claim: Claim, messages: Sequence[Message]) -> bool:
         """Whether the mark is true. Cleared first: a message that comes after the reading sets it again."""
-        await patiently(lambda: self._marks.clear(claim.run.id, Mark.RERUN), "clear the mark")
+        with suppress(Unavailable):  # a mark that stays is looked into once more, and the run does not wait for the bus
+            await self._marks.clear(claim.run.id, Mark.RERUN)
         return len(await self._messages(claim)) > len(messages)
 
     async def _messages(self, claim: Claim) -> Sequence[Message]:

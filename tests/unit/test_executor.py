@@ -12,7 +12,7 @@ from shared.bootstrap import Ports
 from shared.ledger import Ledger
 from shared.ports import Claim, Mark, Resumed
 from shared.run import RunStatus
-from tests.support.moved_loop import now, pass_time
+from tests.support.moved_loop import now, pass_time, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, once, refuse, tap, times
 from tests.support.workshop import (
@@ -261,6 +261,42 @@ async def test_a_message_right_after_the_end_opens_a_run(shop: Workshop) -> None
     assert await shop.log(run.run_id) == [done(run.run_id, 0)]
 
 
+@in_a_workshop
+async def test_a_bus_that_goes_away_with_a_mark_read_does_not_stop_the_run(shop: Workshop) -> None:
+    """What the mark says is in the store: the reply starts again at once, although the mark cannot be cleared yet."""
+    model, door = Puppet(), shop.door()
+
+    async def go_away() -> None:
+        shop.bus.away(True)
+
+    async with executing(shop, model, door=door) as run:
+        first = await model.call(0)
+        await first.say("a")
+        await shop.accept("no, wait")
+        tap(door.output, "append", after=once(go_away))
+        await first.say("b")
+        second = await model.call(1)
+        assert now() < 0.1
+        await second.say("c")
+        await second.end()
+        assert await shop.status(run.run_id) is RunStatus.DONE
+        shop.bus.away(False)
+        await run.task
+    assert await shop.stream(run.run_id) == await shop.log(run.run_id)
+
+
+@in_a_workshop
+async def test_a_bus_that_is_away_does_not_hold_up_a_silent_model(shop: Workshop) -> None:
+    """The marks cannot be read; the run ends all the same when the model does."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        shop.bus.away(True)
+        await pass_time(60)
+        await call.end()
+        assert await shop.status(run.run_id) is RunStatus.DONE
+
+
 # --- Cancelling -------------------------------------------------------------------------------------------------------
 
 
@@ -294,6 +330,22 @@ async def test_a_cancel_stops_a_silent_model_soon(shop: Workshop) -> None:
         assert 7.3 < now() < 7.9
         assert call.closed
     assert await shop.log(run.run_id) == [cancelled(run.run_id, 0)]
+
+
+@in_a_workshop
+@pytest.mark.parametrize("away", [False, True])
+async def test_a_cancel_that_comes_with_the_lease_is_carried_out(shop: Workshop, away: bool) -> None:
+    """W4: with the bus away the wish comes from the store, and the model is stopped at once."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        await call.say("a")
+        shop.bus.away(away)
+        await pass_time(7.3)
+        run.signals.add(CANCEL)
+        await settle()
+        assert (call.closed, await shop.status(run.run_id)) == (True, RunStatus.CANCELLED)
+    assert await shop.log(run.run_id) == [delta(run.run_id, 0, "a"), cancelled(run.run_id, 1)]
 
 
 @in_a_workshop
