@@ -134,8 +134,12 @@ class Executor:
                             usage.update(input_tokens=input_tokens, output_tokens=output_tokens)
         except (ModelFailed, KodaError):
             raise
-        except Exception as crash:
-            # A fault in a model's adapter is that model's failure: the run is tried again, not left to its lease.
+        except (Exception, asyncio.CancelledError) as crash:
+            pump = asyncio.current_task()
+            if pump is not None and pump.cancelling():
+                raise
+            # A fault in a model's adapter is that model's failure: the run is tried again, not left to its lease. So is
+            # a cancellation that nobody here asked for.
             log.exception("model_crashed", extra={"fields": {"run_id": request.run_id}})
             raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}: {crash}") from crash
 

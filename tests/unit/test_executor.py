@@ -451,6 +451,17 @@ async def test_a_crash_of_the_models_code_is_a_failure_of_the_model(shop: Worksh
 
 
 @in_a_workshop
+async def test_a_model_that_cancels_itself_has_failed(shop: Workshop) -> None:
+    """A cancellation that nobody here asked for is a crash of the model's code, not the end of the worker's task."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        await (await model.call(0)).fail(asyncio.CancelledError())
+        await asyncio.wait((run.task,))
+        assert not run.task.cancelled()
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["retry"]
+
+
+@in_a_workshop
 async def test_a_run_is_given_back_when_the_store_is_there_again(shop: Workshop) -> None:
     """A model that fails while the store is away: first everything is stored, then the run is given back, once."""
     model, door = Puppet(), shop.door()
