@@ -149,6 +149,9 @@ class Executor:
         """Wait for the pump's end or a signal; while the model is silent, look at the marks now and then.
 
         While it speaks there is no need to: every append answers them.
+
+        Raises:
+            LostOwnership: the last that was written was refused, and the model may be silent for long after it.
         """
         seq = writer.next_seq
         signalled = asyncio.create_task(signals.wait())
@@ -159,6 +162,7 @@ class Executor:
             await _stop(signalled)
         if not done and writer.next_seq == seq:
             signals.add(await self._look(claim))
+        writer.check()
         return signals.take()
 
     async def _look(self, claim: Claim) -> frozenset[Mark]:

@@ -39,13 +39,22 @@ class Outbox:
         """How many events have not arrived yet."""
         return len(self._waiting)
 
+    def check(self) -> None:
+        """Return while nothing was refused for good.
+
+        Raises:
+            LostOwnership: something was.
+        """
+        if self._lost is not None:
+            raise self._lost
+
     def put(self, event: Event) -> None:
         """Take an event to be sent.
 
         Raises:
             LostOwnership: an earlier one was refused for good.
         """
-        self._check()
+        self.check()
         self._waiting.append(event)
         self._empty.clear()
         self._put.set()
@@ -82,7 +91,7 @@ class Outbox:
             await self._empty.wait()
         finally:
             self._drains -= 1
-        self._check()
+        self.check()
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[Sequence[Event]]:
@@ -91,7 +100,7 @@ class Outbox:
         The caller says `arrived` when that transaction took them; else they are sent as before.
         """
         async with self._sending:
-            self._check()
+            self.check()
             yield tuple(self._waiting)
 
     def arrived(self, count: int) -> None:
@@ -117,7 +126,3 @@ class Outbox:
         if batch:
             await self._send(batch)
             self.arrived(len(batch))
-
-    def _check(self) -> None:
-        if self._lost is not None:
-            raise self._lost

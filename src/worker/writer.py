@@ -75,6 +75,15 @@ class RunWriter:
                 for sender in senders:
                     sender.cancel()
 
+    def check(self) -> None:
+        """Return while everything written was taken, as far as is known.
+
+        Raises:
+            LostOwnership: the run is not ours any more.
+        """
+        self._to_stream.check()
+        self._to_store.check()
+
     async def fragment(self, text: str) -> None:
         """Write a piece of the reply; the first one moves the run to streaming.
 
