@@ -207,8 +207,18 @@ class Executor:
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:
-    """Cancel a task of ours and wait until it has cleaned up; what it raised was seen or is moot."""
+    """Cancel a task of ours and wait until it has cleaned up; what it raised was seen or is moot.
+
+    Being cancelled meanwhile does not shorten the wait: a model that is still closing must not be left behind.
+    """
     task.cancel()
-    await asyncio.wait((task,))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait((task,))
+        except asyncio.CancelledError as again:
+            cancelled = again
     if not task.cancelled():
         task.exception()
+    if cancelled is not None:
+        raise cancelled

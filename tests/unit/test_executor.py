@@ -586,6 +586,19 @@ class Slow:
 
 
 @in_a_workshop
+async def test_a_model_is_stopped_before_its_execution_ends(shop: Workshop) -> None:
+    """However long its clean-up takes, and however often we are told to hurry: nobody is left behind."""
+    model = Slow()
+    async with executing(shop, model) as run:
+        await pass_time(0.1)
+        run.task.cancel()
+        await pass_time(0.1)
+        run.task.cancel()
+        await asyncio.wait((run.task,))
+        assert (run.task.cancelled(), model.closed) == (True, True)
+
+
+@in_a_workshop
 async def test_a_fault_of_an_adapter_stops_the_model_and_comes_out(shop: Workshop) -> None:
     """What nobody foresaw is seen by whoever runs the execution."""
 
