@@ -209,7 +209,7 @@ class Executor:
 async def _stop(task: "asyncio.Task[None]") -> None:
     """Cancel a task of ours and wait until it has cleaned up; what it raised was seen or is moot.
 
-    Being cancelled meanwhile does not shorten the wait: a model that is still closing must not be left behind.
+    Who is cancelled meanwhile hurries the task and still waits: a model that is closing must not be left behind.
     """
     task.cancel()
     cancelled: asyncio.CancelledError | None = None
@@ -218,6 +218,7 @@ async def _stop(task: "asyncio.Task[None]") -> None:
             await asyncio.wait((task,))
         except asyncio.CancelledError as again:
             cancelled = again
+            task.cancel()
     if not task.cancelled():
         task.exception()
     if cancelled is not None:

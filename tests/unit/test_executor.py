@@ -570,7 +570,7 @@ async def test_an_execution_that_is_cancelled_leaves_the_run_as_it_stands(shop: 
 
 
 class Slow:
-    """A model that takes a second to stop."""
+    """A model that takes a minute to stop, less when it is told to hurry, and never less than a second."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -581,21 +581,26 @@ class Slow:
             yield Fragment("a")
             await asyncio.Event().wait()
         finally:
-            await asyncio.sleep(1)
-            self.closed = True
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(1)
+                self.closed = True
 
 
 @in_a_workshop
-async def test_a_model_is_stopped_before_its_execution_ends(shop: Workshop) -> None:
-    """However long its clean-up takes, and however often we are told to hurry: nobody is left behind."""
+@pytest.mark.parametrize(("cancels", "seconds"), [(1, 61), (2, 1)])
+async def test_a_model_is_stopped_before_its_execution_ends(shop: Workshop, cancels: int, seconds: float) -> None:
+    """However long its clean-up takes nobody is left behind; being stopped twice hurries it."""
     model = Slow()
     async with executing(shop, model) as run:
         await pass_time(0.1)
-        run.task.cancel()
-        await pass_time(0.1)
-        run.task.cancel()
+        for _ in range(cancels):
+            run.task.cancel()
+            await settle()
         await asyncio.wait((run.task,))
         assert (run.task.cancelled(), model.closed) == (True, True)
+        assert now() == pytest.approx(0.1 + seconds, abs=0.01)
 
 
 @in_a_workshop
