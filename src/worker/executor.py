@@ -18,6 +18,7 @@ from shared.logs import logger, note
 from shared.ports import Claim, Ending, Mark, Marks, Message, OutputStream, Resumed, Store
 from shared.run import RunStatus
 from shared.settings import Settings
+from shared.text import clean
 from worker.models.port import Fragment, Model, ModelFailed, Request, Usage
 from worker.patience import patiently
 from worker.signals import Signals
@@ -141,7 +142,8 @@ class Executor:
             # A fault in a model's adapter is that model's failure: the run is tried again, not left to its lease. So is
             # a cancellation that nobody here asked for.
             log.exception("model_crashed", extra={"fields": {"run_id": request.run_id}})
-            raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}: {crash}") from crash
+            # The log has all of it; what a waiter is told may end up anywhere, so it is no more than the kind.
+            raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}") from crash
 
     async def _wait(
         self, claim: Claim, pump: "asyncio.Task[None]", writer: RunWriter, signals: Signals
@@ -196,10 +198,10 @@ class Executor:
 
     async def _fail(self, claim: Claim, writer: RunWriter, failure: ModelFailed) -> None:
         """End the run, or give it back to be tried again after a pause."""
-        attempt = claim.run.attempt
-        note(log, "model_failed", logging.WARNING, run_id=claim.run.id, attempt=attempt, why=failure.problem)
+        attempt, problem = claim.run.attempt, clean(failure.problem)
+        note(log, "model_failed", logging.WARNING, run_id=claim.run.id, attempt=attempt, why=problem)
         if failure.permanent or attempt >= self._settings.max_attempts:
-            await writer.end(RunStatus.FAILED, {"error": failure.problem}, None, failure.problem)
+            await writer.end(RunStatus.FAILED, {"error": problem}, None, problem)
             return
         await writer.drain()
         after = delay(attempt, self._settings.backoff_cap)

@@ -406,6 +406,16 @@ async def test_a_failure_that_would_repeat_ends_the_run(shop: Workshop) -> None:
     assert await shop.status(run.run_id) is RunStatus.FAILED
 
 
+@in_a_workshop
+async def test_what_a_model_says_of_its_failure_can_be_written(shop: Workshop) -> None:
+    """C3: NUL and a lone surrogate in the words of a failure become U+FFFD, like those in its reply."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        await (await model.call(0)).fail(ModelFailed("a\x00b\ud83d", permanent=True))
+        await run.task
+    assert await shop.log(run.run_id) == [failed(run.run_id, 0, "a\ufffdb\ufffd")]
+
+
 async def third_attempt(shop: Workshop) -> Claim:
     """Return the claim of a run that was claimed twice before."""
     await shop.claimed()
@@ -421,6 +431,17 @@ async def test_the_last_attempt_that_fails_ends_the_run(shop: Workshop) -> None:
         await (await model.call(0)).fail(ModelFailed("overloaded"))
         await run.task
     assert await shop.log(run.run_id) == [rerun(run.run_id, 0, "takeover", 3), failed(run.run_id, 1, "overloaded")]
+
+
+@in_a_workshop
+async def test_waiters_learn_no_more_of_a_crash_than_its_kind(shop: Workshop) -> None:
+    """The words of an exception may hold what is nobody's business; they stay in the log."""
+    model, claim = Puppet(), await third_attempt(shop)
+    async with executing(shop, model, claim) as run:
+        await (await model.call(0)).fail(RuntimeError("key=secret"))
+        await run.task
+    told = failed(run.run_id, 1, "the model's adapter crashed: RuntimeError")
+    assert (await shop.log(run.run_id))[-1] == told
 
 
 @in_a_workshop
