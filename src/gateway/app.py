@@ -59,9 +59,10 @@ class Gateway:
             Route("/readyz", self.readyz, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
         ]
-        return Starlette(
-            routes=routes, exception_handlers={KodaError: answer, HTTPException: answer, Exception: answer}
-        )
+        app = Starlette(routes=routes, exception_handlers={KodaError: answer, HTTPException: answer, Exception: answer})
+        # A path with a slash too many is unknown; the redirect would go wherever the caller's Host header says.
+        app.router.redirect_slashes = False
+        return app
 
     # messages
 
