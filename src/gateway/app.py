@@ -69,13 +69,15 @@ class Gateway:
     async def chat(self, request: Request) -> Response:
         """`POST /chat`: accept a message; with `Accept: text/event-stream` the answer is the run's stream."""
         chat = await read_chat(request, self._settings)
+        if _wants_stream(request):
+            self._waiters.check()
         await self._refuse_if_deaf(chat)
         accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text)
         await self._doorbell.ring(accepted)
         outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
         self._accepted.add(outcome=outcome)
         replayed = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
-        if "text/event-stream" in request.headers.get("accept", ""):
+        if _wants_stream(request):
             return self._stream(accepted.run_id, None, {"X-Run-Id": accepted.run_id, **replayed})
         return _json(
             {
@@ -154,6 +156,10 @@ class Gateway:
         if stored is None:
             raise UnknownRun(run_id)
         return stored
+
+
+def _wants_stream(request: Request) -> bool:
+    return "text/event-stream" in request.headers.get("accept", "").lower()
 
 
 def _run_id(request: Request) -> str:

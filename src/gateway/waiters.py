@@ -17,16 +17,24 @@ class Waiters:
         self._per_run: Counter[str] = Counter()
         self.open = 0
 
+    def check(self) -> None:
+        """Return while this process has room for one more stream.
+
+        Raises:
+            Refused: 503, it is full (another may not be).
+        """
+        if self.open >= self._most:
+            detail = f"this gateway has {self._most} streams open, as many as it may"
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry_after_s=RETRY_AFTER_S)
+
     @contextmanager
     def admit(self, run_id: str) -> Iterator[None]:
         """Count one more waiter while the block lasts.
 
         Raises:
-            Refused: 503, this process is full (another may not be); 429, this run has too many.
+            Refused: 503, as in `check`; 429, this run has too many.
         """
-        if self.open >= self._most:
-            detail = f"this gateway has {self._most} streams open, as many as it may"
-            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, detail, retry_after_s=RETRY_AFTER_S)
+        self.check()
         if self._per_run[run_id] >= self._most_per_run:
             detail = f"the run has {self._most_per_run} waiters here, as many as it may"
             raise Refused(HTTPStatus.TOO_MANY_REQUESTS, detail, field="run_id", retry_after_s=RETRY_AFTER_S)

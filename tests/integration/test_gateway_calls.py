@@ -291,7 +291,9 @@ def test_what_cannot_be_held_is_stored_replaced(text: str, stored: str) -> None:
 # --- POST /chat, answered by the stream -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("accept", [b"text/event-stream", b"application/json, text/event-stream;q=0.9"])
+@pytest.mark.parametrize(
+    "accept", [b"text/event-stream", b"application/json, text/event-stream;q=0.9", b"Text/Event-Stream"]
+)
 def test_a_message_can_be_answered_by_its_stream(accept: bytes) -> None:
     """With `Accept: text/event-stream` the answer is the run's stream, and the header names the run."""
 
@@ -772,6 +774,22 @@ def test_a_run_with_too_many_waiters_refuses_more() -> None:
                 assert await other.started() == 200
         async with calling(gateway.app, "GET", "/runs/r/events") as admitted:
             assert await admitted.started() == 200
+
+    run(main())
+
+
+def test_a_full_gateway_takes_no_message_that_wants_a_stream() -> None:
+    """A message that cannot be answered by its stream is refused before it is stored; without one it is accepted."""
+
+    async def main() -> None:
+        gateway = house(settings=replace(SETTINGS, max_waiters=1))
+        await gateway.streaming("q", "t")
+        async with calling(gateway.app, "GET", "/runs/q/events"):
+            await settle()
+            answer = await ask(gateway.app, "POST", "/chat", STREAM, message())
+            assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+            assert await gateway.store.inputs_of("s") == []
+            assert (await send(gateway)).status == 202
 
     run(main())
 
