@@ -218,6 +218,41 @@ def test_a_follower_that_takes_nothing_holds_little(monkeypatch: pytest.MonkeyPa
     run(test())
 
 
+def test_an_entry_that_is_not_ours_ends_its_followers_alone() -> None:
+    """Who follows a run into which somebody else has written is told; all other followers go on."""
+
+    async def test() -> None:
+        async with opened(real_urls().redis) as bus:
+            one, two = bus.output.follow("r1"), bus.output.follow("r2")
+            tasks = [asyncio.create_task(taken(follower, 1)) for follower in (one, two)]
+            await blocked(bus, 1)
+            await command(bus, "XADD", Keys(bus.prefix).output("r1"), "*", "what", "ever")
+            with pytest.raises(ValueError, match="not enough values"):
+                await tasks[0]
+            await bus.output.append(deltas("r2", 0, 1), 1)
+            assert await tasks[1] == [0]
+            await two.aclose()
+
+    run(test())
+
+
+def test_a_send_that_is_cancelled_harms_nobody_else() -> None:
+    """L2: cancelling who has just sent more than the socket takes leaves the shared connection whole."""
+
+    async def test() -> None:
+        async with opened(real_urls().redis) as bus:
+            big = [Event("r", seq, EventKind.DELTA, "x" * 1_000_000) for seq in range(8)]
+            task = asyncio.create_task(bus.output.append(big, 1))
+            others = [asyncio.create_task(bus.marks.read(f"r{number}")) for number in range(10)]
+            for _ in range(4):
+                await asyncio.sleep(0)
+            task.cancel()
+            assert await asyncio.gather(*others) == [frozenset()] * 10
+            assert len(await connections(bus)) == 1
+
+    run(test())
+
+
 def test_scripts_are_sent_again_after_a_restart() -> None:
     """A server that has forgotten the scripts gets them with the next call."""
 

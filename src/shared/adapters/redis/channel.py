@@ -63,7 +63,13 @@ class Channel:
 
     def deliver(self, entries: list[Reply]) -> None:
         """Give entries to every follower that has not had them."""
-        events = [event_of(self.run_id, entry) for entry in entries]
+        try:
+            events = [event_of(self.run_id, entry) for entry in entries]
+        except (AssertionError, KeyError, ValueError):
+            # No entry of ours. Whoever follows this run meets it again by itself, and raises; the lane goes on.
+            for follower in self.followers.copy():
+                self.dismiss(follower)
+            return
         first, last = order(position_of(entries[0])), position_of(entries[-1])
         self.go_to(last)
         for follower in self.followers.copy():
@@ -80,7 +86,7 @@ class Channel:
                 follower.wake()
 
     def dismiss(self, follower: Follower) -> None:
-        """Let a follower go that is too slow. It reads on behind what it has taken."""
+        """Let a follower go, which then reads on by itself, behind what it has taken."""
         self.followers.remove(follower)
         follower.joined = False
         follower.at = follower.taken

@@ -1,9 +1,9 @@
 """One connection shared by all commands that answer at once.
 
-Each command is sent as soon as it is called, without waiting for the replies to earlier ones; the server replies in the
-order of the commands, so the next reply belongs to the caller who has waited longest. What is called at the same time
-thus travels together, and nobody waits for a free connection. Whoever is cancelled only leaves: the reply is read
-all the same, and dropped.
+A command is sent without waiting for the replies to earlier ones. The server replies in the order of the commands, so
+the next reply belongs to the caller who has waited longest. What is called at the same time travels together, and
+nobody waits for a free connection. Whoever is cancelled only leaves: what is under way for it is sent and read all
+the same, and the reply dropped.
 """
 
 import asyncio
@@ -28,47 +28,42 @@ class Pipe:
 
     def __init__(self, connect: Callable[[], AbstractConnection]) -> None:
         self._connect = connect
-        self._connection: AbstractConnection | None = None
-        self._opening: asyncio.Task[AbstractConnection] | None = None
-        self._reader: asyncio.Task[None] | None = None
-        self._waiting: deque[asyncio.Future[Reply]] = deque()
+        self._exchange: Exchange | None = None
+        self._opening: asyncio.Task[Exchange] | None = None
 
     async def call(self, packed: bytes) -> Reply:
         """Send one packed command and return its reply.
 
         Raises:
             RedisError: the reply is an error, the connection was lost, or none could be made.
-            TimeoutError: there was no reply within `ANSWER_S`.
+            TimeoutError: there was no reply within `ANSWER_S`, or no connection within `CONNECT_S`.
         """
-        connection = self._connection or await self._open()
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._waiting.append(reply)
+        exchange = self._exchange
+        if exchange is None or exchange.ended:
+            exchange = await self._open()
         try:
             async with asyncio.timeout(ANSWER_S):
-                # Nothing is awaited between the line above and the write, so commands and futures have one order.
-                await connection.send_packed_command(packed, check_health=False)
-                return await reply
+                return await exchange.ask(packed)
         except TimeoutError:
-            if self._connection is connection and self._reader is not None:
-                self._reader.cancel()
+            exchange.give_up()
             raise
 
     async def close(self) -> None:
         """Close the connection. Whoever waits for a reply gets an error."""
-        for task in (self._opening, self._reader):
-            if task is not None:
-                task.cancel()
-                with suppress(asyncio.CancelledError, exceptions.RedisError, OSError):
-                    await task
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
+        if self._exchange is not None:
+            await self._exchange.close()
 
-    async def _open(self) -> AbstractConnection:
-        """Return a new connection; all who ask meanwhile share the attempt and its outcome."""
+    async def _open(self) -> "Exchange":
+        """Return a new exchange; all who ask meanwhile share the attempt and its outcome."""
         if self._opening is None:
             self._opening = asyncio.create_task(self._make())
             self._opening.add_done_callback(self._opened)
         return await asyncio.shield(self._opening)
 
-    async def _make(self) -> AbstractConnection:
+    async def _make(self) -> "Exchange":
         connection = self._connect()
         try:
             # redis-py bounds the connecting alone, not the greeting that follows.
@@ -77,35 +72,74 @@ class Pipe:
         except BaseException:
             await connection.disconnect(nowait=True)
             raise
-        self._connection = connection
-        self._reader = asyncio.create_task(self._read(connection, self._waiting))
-        return connection
+        self._exchange = Exchange(connection)
+        return self._exchange
 
-    def _opened(self, attempt: "asyncio.Task[AbstractConnection]") -> None:
+    def _opened(self, attempt: "asyncio.Task[Exchange]") -> None:
         self._opening = None
         if not attempt.cancelled():
             attempt.exception()  # looked at: all who waited for it may have been cancelled
 
-    async def _read(self, connection: AbstractConnection, waiting: "deque[asyncio.Future[Reply]]") -> None:
+
+class Exchange:
+    """What goes on over one connection, from its beginning to its loss."""
+
+    def __init__(self, connection: AbstractConnection) -> None:
+        self._connection = connection
+        self._waiting: deque[asyncio.Future[Reply]] = deque()
+        self._unsent: list[bytes] = []
+        self._more = asyncio.Event()
+        self._sender = asyncio.create_task(self._send())
+        self._reader = asyncio.create_task(self._read())
+        self.ended = False
+
+    def ask(self, packed: bytes) -> "asyncio.Future[Reply]":
+        """Put a command in line and return its reply to come."""
+        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting.append(reply)
+        self._unsent.append(packed)
+        self._more.set()
+        return reply
+
+    def give_up(self) -> None:
+        """Close the connection without waiting for anything."""
+        self.ended = True
+        self._reader.cancel()
+
+    async def close(self) -> None:
+        """Close the connection and wait until that is done."""
+        self.give_up()
+        await asyncio.gather(self._reader, self._sender, return_exceptions=True)
+
+    async def _send(self) -> None:
+        # A task of its own: redis-py closes a connection when a send is cancelled, and callers are cancelled at will.
+        with suppress(exceptions.RedisError, OSError):  # the reader meets the same loss, and tells those who wait
+            while True:
+                await self._more.wait()
+                self._more.clear()
+                packed, self._unsent = b"".join(self._unsent), []
+                await self._connection.send_packed_command(packed, check_health=False)
+
+    async def _read(self) -> None:
         lost: Exception = exceptions.ConnectionError("the connection was closed")
         try:
             while True:
                 try:
-                    reply: Reply = await connection.read_response(timeout=math.inf)
+                    reply: Reply = await self._connection.read_response(timeout=math.inf)
                 except exceptions.ResponseError as refusal:
-                    _settle(waiting.popleft(), refusal)
+                    _settle(self._waiting.popleft(), refusal)
                 else:
-                    future = waiting.popleft()
+                    future = self._waiting.popleft()
                     if not future.done():
                         future.set_result(reply)
         except (exceptions.RedisError, OSError) as error:
             lost = error
         finally:
-            # The next command makes a connection of its own, with a queue of its own.
-            self._connection, self._waiting = None, deque()
-            for future in waiting:
+            self.ended = True
+            self._sender.cancel()
+            for future in self._waiting:
                 _settle(future, lost)
-            await connection.disconnect(nowait=True)
+            await self._connection.disconnect(nowait=True)
 
 
 def _settle(future: "asyncio.Future[Reply]", error: Exception) -> None:
