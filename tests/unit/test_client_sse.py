@@ -303,5 +303,5 @@ def test_imports_the_standard_library_only() -> None:
     )
     loaded = set(answer.stdout.split())
     assert "client" in loaded, answer.stderr
-    assert loaded - sys.stdlib_module_names - {"client", "__main__"} == set()
+    assert loaded - sys.stdlib_module_names - {"client", "shared", "__main__"} == set()
     assert "asyncio" not in loaded
