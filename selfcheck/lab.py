@@ -64,7 +64,7 @@ class GatedModel:
         self._gate = gate
         self._said: dict[str, int] = {}
 
-    async def stream(self, request: models.Request) -> AsyncGenerator[models.Fragment | models.Usage]:
+    async def stream(self, request: models.Request) -> AsyncGenerator[models.Piece]:
         """Yield what the model says, as far as the gate is open for this run (all its calls counted together)."""
         async with aclosing(self._model.stream(request)) as pieces:
             async for piece in pieces:

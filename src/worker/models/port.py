@@ -2,7 +2,8 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from enum import StrEnum
+from typing import Protocol, TypeAlias
 
 from shared.ports import Message
 
@@ -24,6 +25,36 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that the model wants called, in one piece: half of its arguments would be of use to nobody.
+
+    `key` tells the calls of one reply apart. `arguments` is the text of a JSON object, as the model wrote it and
+    checked for no more than that; it can be stored and streamed as it is (`shared.text.clean`), and so can `name`.
+    """
+
+    key: str
+    name: str
+    arguments: str
+
+
+class FinishReason(StrEnum):
+    """Why the model stopped, in its own words: a reply may hold tool calls and have stopped for another reason."""
+
+    STOP = "stop"  # it has said all it had to say
+    LENGTH = "length"  # a limit cut it short
+    TOOL_CALLS = "tool_calls"  # it waits for what the tools answer
+    CONTENT_FILTER = "content_filter"  # something was left out
+    OTHER = "other"  # a reason that we have no word for, or none was given
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The reply is complete, and this is why it ends here. At most one; only usage comes after it."""
+
+    reason: FinishReason
+
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """What the call cost, in tokens. At most one, at the end."""
 
@@ -31,8 +62,15 @@ class Usage:
     output_tokens: int
 
 
+Piece: TypeAlias = Fragment | ToolCall | Finished | Usage
+"""What a reply is made of. Readers let pass what they do not know, so that a further kind breaks none of them."""
+
+
 class ModelFailed(Exception):
-    """The model did not deliver. `permanent` says that asking again would give the same answer."""
+    """The model did not deliver. `permanent` says that asking again would give the same answer.
+
+    Waiters are told the `problem`: it is in our own words, and holds no secret and nothing that the model's server said.
+    """
 
     def __init__(self, problem: str, *, permanent: bool = False) -> None:
         self.problem = problem
@@ -43,12 +81,13 @@ class ModelFailed(Exception):
 class Model(Protocol):
     """A model. Calls may overlap; each stream is read by one task."""
 
-    def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
-        """Yield the reply's fragments as they come, then its usage.
+    def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """Yield the reply's fragments and tool calls as they come, then why it ends, then its usage.
 
-        Closing the generator (`aclose`) or cancelling the task in it aborts the request behind it.
+        A stream that ends by itself was complete. Closing the generator (`aclose`) or cancelling the task in it aborts
+        the request behind it. A model that falls silent stays so: how long that may last is for its reader to say.
 
         Raises:
-            ModelFailed: before the first fragment, or between any two.
+            ModelFailed: before the first piece, or between any two.
         """
         ...
