@@ -1,0 +1,131 @@
+"""A copy of what installs the kit, in a folder of its own, on a machine where every program is a stub.
+
+No stub does anything but write down how it was called, so a test sees what would have happened, and nothing is
+installed. The folder's name has a space in it, as folders on people's machines have.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from tests.support.processes import ROOT
+
+COPIED: Final = ("Makefile", "pyproject.toml", "constraints.txt", "scripts/find-python.sh", "scripts/install.sh")
+TOOLS: Final = ("make", "sh", "awk", "cat", "chmod", "cp", "echo", "find", "mkdir", "rm", "touch")
+
+CALLS: Final = (
+    'printf "%s" "${0##*/}" >>"$CALLS"; for each; do printf " <%s>" "$each" >>"$CALLS"; done; echo >>"$CALLS"'
+)
+
+# An interpreter answers what is asked of it before an installation, and makes virtual environments that do the same.
+PYTHON: Final = """#!/bin/sh
+case "$*" in
+    *version_info\\[:3\\]*) echo {version}; exit {too_old} ;;
+    *ensurepip*) exit {no_venv} ;;
+    *"import pip"*) exit 0 ;;
+    "-m venv .venv") sh "$STUBS/make-venv" ;;
+esac
+{calls}
+case "$*" in *"$FAILING"*) exit ${{FAILING:+1}} ;; esac
+"""
+
+TOOL: Final = """#!/bin/sh
+{calls}
+echo "MOCK=$MOCK SELFTEST=$SELFTEST" >>"$CALLS.environment"
+"""
+
+UV: Final = """#!/bin/sh
+{calls}
+case "$*" in venv*) sh "$STUBS/make-venv" ;; esac
+"""
+
+MAKE_VENV: Final = """
+mkdir -p .venv/bin
+cp "$STUBS/venv-python" .venv/bin/python
+for tool in selfcheck ruff; do cp "$STUBS/tool" .venv/bin/$tool; done
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What came of one call of make: its exit code, what it printed, and the programs that it called."""
+
+    code: int
+    out: str
+    err: str
+    calls: list[str]
+
+
+class Kit:
+    """The folder, and the stubs that are the machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "a kit"
+        self._programs = folder / "programs"
+        self._stubs = folder / "stubs"
+        self._calls = folder / "calls"
+        for name in COPIED:
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, self.folder / name)
+        self._programs.mkdir()
+        for tool in TOOLS:
+            found = shutil.which(tool)
+            assert found is not None, f"{tool} is on every machine that has make"
+            (self._programs / tool).symlink_to(found)
+        self._stubs.mkdir()
+        _write(self._stubs / "make-venv", MAKE_VENV)
+        _write(self._stubs / "tool", TOOL.format(calls=CALLS))
+        _write(self._stubs / "venv-python", _python("3.12.1"))
+
+    def python(self, name: str, version: str, *, venv: bool = True) -> None:
+        """Install an interpreter."""
+        _write(self._programs / name, _python(version, venv=venv))
+
+    def uv(self) -> None:
+        """Install uv."""
+        _write(self._programs / "uv", UV.format(calls=CALLS))
+
+    def make(self, *arguments: str, failing: str = "") -> Made:
+        """Call make. A call of an interpreter that has `failing` in it fails."""
+        self._calls.write_text("")
+        environment = {"PATH": str(self._programs), "STUBS": str(self._stubs), "CALLS": str(self._calls)}
+        done = subprocess.run(
+            ["make", *arguments], cwd=self.folder, env={**environment, "FAILING": failing},
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        return Made(done.returncode, done.stdout, done.stderr, self._calls.read_text().splitlines())
+
+    def environment(self) -> str:
+        """Return what the last tool of the kit had in its environment."""
+        return Path(f"{self._calls}.environment").read_text().splitlines()[-1]
+
+    def change(self, name: str) -> None:
+        """Let a file be one second newer than everything that has been installed."""
+        newest = max(stamp.stat().st_mtime for stamp in (self.folder / ".venv").glob(".with-*"))
+        os.utime(self.folder / name, (newest + 1, newest + 1))
+
+    def move(self) -> None:
+        """Move the folder."""
+        self.folder = self.folder.rename(self.folder.with_name("another place"))
+
+
+def complaint(made: Made) -> str:
+    """Return the sentence with which make refused, having made sure that nothing else was said or done."""
+    assert (made.code, made.out, made.calls) == (2, "", [])
+    match = re.fullmatch(r"Makefile:\d+: \*\*\* (.*)\.  Stop\.\n", made.err)
+    assert match is not None, made.err
+    return match[1]
+
+
+def _python(version: str, *, venv: bool = True) -> str:
+    too_old = int(tuple(map(int, version.split("."))) < (3, 11))
+    return PYTHON.format(version=version, too_old=too_old, no_venv=int(not venv), calls=CALLS)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
