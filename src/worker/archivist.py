@@ -1,0 +1,41 @@
+"""The archivist: rows of runs that ended long ago become one text.
+
+A run's log is read in full while people may still be coming back to it, and hardly ever after that. What is kept for good
+is what a reader ends up with, and the terminal event, so that whoever asks later gets a `snapshot` and the end.
+"""
+
+from shared.events import TERMINAL, Event, reply_text
+from shared.logs import logger, note
+from shared.ports import Clock, Store
+from shared.settings import Settings
+
+log = logger("worker")
+
+AT_ONCE = 16  # runs archived in one sweep; the next one continues
+PAGE = 1000  # rows read at once
+
+
+class Archivist:
+    """Archives ended runs. Any number of processes may do so at once: each run is archived by one of them."""
+
+    def __init__(self, store: Store, clock: Clock, settings: Settings) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+
+    async def sweep(self) -> int:
+        """Archive some of the runs that are older than the retention, and return how many."""
+        archived = 0
+        for run_id in await self._store.archivable(self._clock.now() - self._settings.retention, AT_ONCE):
+            archived += await self._store.archive(run_id, await self._text(run_id))
+        if archived:
+            note(log, "runs_archived", runs=archived)
+        return archived
+
+    async def _text(self, run_id: str) -> str:
+        events: list[Event] = []
+        while page := await self._store.events(run_id, len(events), PAGE):
+            events += page
+            if page[-1].kind in TERMINAL:
+                break
+        return reply_text(events)
