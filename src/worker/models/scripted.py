@@ -1,45 +1,101 @@
 """The model of the lab: a customer-service reply from a script, the same one for the same messages.
 
 It stands where a language model would stand and behaves like one as far as the lab can see: it answers fragment by
-fragment, at a pace, and a correction in the messages leads to another reply.
+fragment, at a pace, and a correction in the messages leads to another reply. Some first words of a message (`SCRIPTS`)
+have it misbehave instead, so that anybody can see what becomes of a run then.
 """
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import timedelta
+from typing import Final
 
-from worker.models.port import Fragment, Request, Usage
+from shared.ports import Message
+from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, Request, ToolCall, Usage
+from worker.models.script import Crash, Fail, Say, Script, Stall, Step, Wait, split
 
-_REFUND = (
+_REFUND: Final = Say(
     "Thank you for writing in. I am sorry that the lamp arrived with a broken shade. I have opened a refund for your"
     " order 4711; the full amount will be back on your card within three working days."
 )
-_EXCHANGE = (
+_EXCHANGE: Final = Say(
     "Of course, no refund then. I have set up an exchange for your order 4711 instead: a new lamp leaves our"
     " warehouse tomorrow, and the courier takes the broken one back when it is delivered. There is nothing to pay."
 )
-_CORRECTION = re.compile(r"\bexchange\b|\binstead\b|\bactually\b|换货|换一", re.IGNORECASE)
+_CORRECTION: Final = re.compile(r"\bexchange\b|\binstead\b|\bactually\b|换货|换一", re.IGNORECASE)
+
+_OPENING: Final = Say("Thank you for writing in. Let me look at your order.")
+_LOOK_UP: Final = ToolCall("call-0", "order_status", '{"order":4711}')
+
+SCRIPTS: Final[Mapping[str, Script]] = {
+    "#tool": Script((_OPENING, _LOOK_UP), FinishReason.TOOL_CALLS),
+    "#slow": Script((_OPENING, Wait(timedelta(seconds=20)), _REFUND)),
+    "#cut": Script((_OPENING,), FinishReason.LENGTH),
+    "#fail": Script((_OPENING, Fail("the model is overloaded"))),
+    "#fail-once": Script((_OPENING, Fail("the model is overloaded", attempts=1), _REFUND)),
+    "#refuse": Script((_OPENING, Fail("the model will not answer this", permanent=True))),
+    "#stall": Script((_OPENING, Stall())),
+    "#crash": Script((_OPENING, Crash("a bug in the model's adapter"))),
+}
+"""What the first word of a run's newest message can ask for. Any other message that joins the run ends it."""
+
+
+def chosen(messages: Sequence[Message]) -> Script:
+    """Return the newest message's script; without one, the exchange when any message asks for it, else the refund."""
+    first_word = (messages[-1].text.split(maxsplit=1) or [""])[0]
+    if first_word in SCRIPTS:
+        return SCRIPTS[first_word]
+    corrected = any(_CORRECTION.search(message.text) for message in messages)
+    return Script((_EXCHANGE if corrected else _REFUND,))
 
 
 class ScriptedModel:
-    """Replies in 24 to 40 fragments of about a word each, `pace` apart."""
+    """Plays scripts; the words of what it says come `pace` apart.
 
-    def __init__(self, pace: timedelta) -> None:
+    `script` is played in every call. Without it the messages choose: one of `SCRIPTS`, or 24 to 40 words of reply.
+    """
+
+    def __init__(self, pace: timedelta, script: Script | None = None) -> None:
         self._pace_s = pace.total_seconds()
+        self._script = script
 
-    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
-        """Yield the scripted reply: the exchange when any message asks for it, else the refund."""
-        corrected = any(_CORRECTION.search(message.text) for message in request.messages)
-        fragments = split(_EXCHANGE if corrected else _REFUND)
-        for fragment in fragments:
-            if self._pace_s:
-                await asyncio.sleep(self._pace_s)
-            yield Fragment(fragment)
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """Yield what the script says; usage counts the words of the messages and the fragments of the reply."""
+        script = chosen(request.messages) if self._script is None else self._script
+        fragments = 0
+        for step in script.steps:
+            for piece in _pieces(step):
+                if isinstance(piece, Fragment):
+                    fragments += 1
+                    if self._pace_s:
+                        await asyncio.sleep(self._pace_s)
+                yield piece
+            await _happen(step, request.attempt)
         words = sum(len(message.text.split()) for message in request.messages)
-        yield Usage(input_tokens=words, output_tokens=len(fragments))
+        yield Finished(script.finish)
+        yield Usage(input_tokens=words, output_tokens=fragments)
 
 
-def split(reply: str) -> list[str]:
-    """Cut a reply into fragments, each a word with the space before it; joined they are the reply."""
-    return re.findall(r"\s*\S+", reply)
+def _pieces(step: Step) -> Sequence[Piece]:
+    """Return what a step says."""
+    match step:
+        case Say(text):
+            return [Fragment(word) for word in split(text)]
+        case Fragment() | ToolCall():
+            return [step]
+        case _:
+            return []
+
+
+async def _happen(step: Step, attempt: int) -> None:
+    """Do what a step does besides saying something."""
+    match step:
+        case Wait(duration):
+            await asyncio.sleep(duration.total_seconds())
+        case Fail(problem, permanent, attempts) if attempts is None or attempt <= attempts:
+            raise ModelFailed(problem, permanent=permanent)
+        case Stall():
+            await asyncio.Event().wait()
+        case Crash(problem):
+            raise RuntimeError(problem)
