@@ -1,0 +1,512 @@
+"""A worker as a whole: what it takes, keeps, takes over and gives back."""
+
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+
+import pytest
+
+from shared.bootstrap import Ports
+from shared.run import RunStatus
+from shared.settings import Settings
+from tests.support.moved_loop import now, pass_time, settle
+from tests.support.scenes import on
+from tests.support.taps import Barrier, Hook, tap
+from tests.support.workshop import (
+    RULES,
+    Puppet,
+    Speaker,
+    Workshop,
+    cancelled,
+    delta,
+    deltas,
+    done,
+    failed,
+    open_workshop,
+    rerun,
+    store_away,
+    working,
+)
+
+in_a_workshop = on(open_workshop)
+for_two_at_once = on(partial(open_workshop, Settings(concurrency=2)))
+one_at_a_time = on(partial(open_workshop, Settings(concurrency=1)))
+
+DONE, STREAMING, RUNNING, PENDING = RunStatus.DONE, RunStatus.STREAMING, RunStatus.RUNNING, RunStatus.PENDING
+LONGER_THAN_A_LEASE = 16.0
+A_SWEEP = 5.1
+
+
+async def statuses(shop: Workshop, *run_ids: str) -> list[RunStatus]:
+    """Return where runs stand."""
+    return [await shop.status(run_id) for run_id in run_ids]
+
+
+# --- Taking -----------------------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_doorbell_is_answered_at_once(shop: Workshop) -> None:
+    """The session's run is claimed and executed in the same moment, and the doorbell is gone."""
+    async with working(shop, Speaker("a", "b")):
+        accepted = await shop.accept()
+        await settle()
+        run_id = accepted.run_id
+        assert await shop.log(run_id) == [*deltas(run_id, 0, "a", "b"), done(run_id, 2)]
+        assert await shop.ports.queue.depth() == 0
+
+
+@in_a_workshop
+async def test_a_doorbell_that_rings_twice_or_for_nothing_does_no_harm(shop: Workshop) -> None:
+    """A session without work, or whose work is being done, costs a look."""
+    model = Puppet()
+    async with working(shop, model):
+        for session_id in ("unknown", "s", "s"):
+            await shop.ports.queue.put(session_id)
+        await shop.accept()
+        for _ in range(20):
+            await shop.ports.queue.put("s")
+        await settle()
+        assert (len(model.calls), await shop.ports.queue.depth()) == (1, 0)
+
+
+@in_a_workshop
+async def test_the_runs_of_a_session_are_executed_one_after_the_other(shop: Workshop) -> None:
+    """In the order of their messages, each begun in the moment the one before it ends; other sessions do not wait."""
+    model = Puppet()
+    async with working(shop, model):
+        first, second = await shop.accept("one"), await shop.accept("two")
+        other = await shop.accept("three", "other")
+        await settle()
+        assert [call.texts for call in model.calls] == [["one"], ["three"]]
+        assert await statuses(shop, first.run_id, second.run_id, other.run_id) == [RUNNING, PENDING, RUNNING]
+        await model.calls[0].end()
+        assert [call.texts for call in model.calls] == [["one"], ["three"], ["two"]]
+        await model.calls[2].end()
+        assert await statuses(shop, first.run_id, second.run_id, other.run_id) == [DONE, DONE, RUNNING]
+
+
+@for_two_at_once
+async def test_a_worker_takes_no_more_than_it_can_execute(shop: Workshop) -> None:
+    """The third run waits for a slot, and its doorbell is there for another worker."""
+    model, other = Puppet(), Puppet()
+    async with working(shop, model, "w1"):
+        for session_id in ("a", "b", "c", "d"):
+            await shop.accept(session_id, session_id)
+        await pass_time(30)
+        assert [call.texts for call in model.calls] == [["a"], ["b"]]
+        async with working(shop, other, "w2"):
+            await pass_time(30)
+            assert [call.texts for call in other.calls] == [["c"], ["d"]]
+            for call in (*model.calls, *other.calls):
+                await call.end()
+            assert await shop.ports.queue.depth() == 0
+
+
+@for_two_at_once
+async def test_a_slot_is_free_again_when_its_run_has_ended(shop: Workshop) -> None:
+    """One slot after the other serves many sessions."""
+    model = Puppet()
+    async with working(shop, model):
+        for number in range(6):
+            await shop.accept(f"{number}", f"s{number}")
+        for number in range(6):
+            call = await model.call(number)
+            assert len([call for call in model.calls if not call.closed]) <= 2
+            await call.end()
+        await settle()
+        assert [call.texts for call in model.calls] == [[f"{number}"] for number in range(6)]
+
+
+# --- Doorbells that are lost ------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_run_that_nobody_rang_for_is_found(shop: Workshop) -> None:
+    """Within a sweep: its gateway died between the store and the queue."""
+    async with working(shop, Speaker("a")):
+        accepted = await shop.accept(told=False)
+        await pass_time(A_SWEEP)
+        assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+async def test_doorbells_of_a_dead_worker_are_taken_over(shop: Workshop) -> None:
+    """A worker that died with doorbells in its hands held them up for a lease, and not for ever."""
+    accepted = await shop.accept()
+    assert len(await shop.ports.queue.take("dead", 10, timedelta(0))) == 1
+    async with working(shop, Speaker("a")):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+        assert (await shop.status(accepted.run_id), await shop.ports.queue.depth()) == (DONE, 0)
+
+
+@in_a_workshop
+async def test_a_worker_goes_on_when_the_bus_is_back(shop: Workshop) -> None:
+    """W10: it waits, without turning in a hot loop, and answers what rings then; a bus that lost everything too."""
+    door = shop.door()
+    tries: list[float] = []
+
+    async def count() -> None:
+        tries.append(now())
+
+    tap(door.queue, "take", before=count)
+    async with working(shop, Speaker("a"), ports=door):
+        shop.bus.away(True)
+        await pass_time(60)
+        assert len(tries) < 70
+        shop.bus.flush()
+        shop.bus.away(False)
+        await pass_time(3)
+        accepted = await shop.accept()
+        await settle()
+        assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_doorbell_whose_claim_failed_is_made_up_for(shop: Workshop) -> None:
+    """The store was away when it rang: the sweep finds the run when the store is back."""
+    door = shop.door()
+    async with working(shop, Speaker("a"), ports=door):
+        store_away(door, True)
+        accepted = await shop.accept()
+        await pass_time(1)
+        store_away(door, False)
+        await pass_time(A_SWEEP)
+        assert await shop.status(accepted.run_id) is DONE
+
+
+# --- Leases -----------------------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_long_run_stays_with_its_worker(shop: Workshop) -> None:
+    """W8: ten minutes of work, and nobody else claims it."""
+    model, other = Puppet(), Puppet()
+    async with working(shop, model, "w1"), working(shop, other, "w2"):
+        accepted = await shop.accept()
+        call = await model.call(0) if not other.calls else other.calls[0]
+        for _ in range(60):
+            await call.say("a")
+            await pass_time(10)
+        await call.end()
+        stored = await shop.stored(accepted.run_id)
+        assert (stored.run.status, stored.run.attempt, len(model.calls) + len(other.calls)) == (DONE, 1, 1)
+
+
+@in_a_workshop
+async def test_the_run_of_a_dead_worker_is_taken_over(shop: Workshop) -> None:
+    """W1: a lease after the last renewal another worker goes on: rerun, next seq, end; the session goes on too."""
+    model = Puppet()
+    async with working(shop, model, "w1") as worker:
+        accepted, following = await shop.accept(), await shop.accept()
+        await (await model.call(0)).say("a", "b")
+        await worker.die()
+    assert await shop.log(accepted.run_id) == []
+    async with working(shop, Speaker("c"), "w2"):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [
+        *deltas(run_id, 0, "a", "b"), rerun(run_id, 2, "takeover", 2), delta(run_id, 3, "c"), done(run_id, 4),
+    ]  # fmt: skip
+    assert await shop.stream(run_id) == await shop.log(run_id)
+    assert await shop.status(following.run_id) is DONE
+
+
+@in_a_workshop
+async def test_all_runs_of_a_dead_worker_are_taken_over_at_once(shop: Workshop) -> None:
+    """One sweep finds them all, as far as there are slots."""
+    async with working(shop, Puppet(), "w1") as worker:
+        runs = [(await shop.accept(session_id=f"s{number}")).run_id for number in range(10)]
+        await settle()
+        await worker.die()
+    async with working(shop, Speaker("a"), "w2"):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+        assert await statuses(shop, *runs) == [DONE] * 10
+
+
+CALLS = {
+    "store": ["run", "claim", "take_over", "renew", "release", "messages_of", "move", "append", "finish"],
+    "output": ["append", "raise_fence", "entries", "expire"],
+    "marks": ["read", "clear"],
+    "queue": ["take", "acknowledge", "reclaim"],
+}
+
+
+def pausing(door: Ports, barrier: Hook) -> None:
+    """Have every call through these ports stop before it is carried out."""
+    for port, names in CALLS.items():
+        for name in names:
+            tap(getattr(door, port), name, before=barrier)
+
+
+@in_a_workshop
+async def test_a_worker_that_was_paused_writes_nothing_more(shop: Workshop) -> None:
+    """W2, O5: longer than its lease, in the middle of writes; when it wakes, nothing of it is seen any more."""
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, "w1", door):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        await pass_time(1)
+        barrier = Barrier()
+        pausing(door, barrier)
+        await call.say("b", "c")
+        async with working(shop, Speaker("x", pace_s=1), "w2"):
+            await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+            barrier.let_go()
+            await call.say("d")
+            await pass_time(30)
+            assert call.closed
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [
+        delta(run_id, 0, "a"), rerun(run_id, 1, "takeover", 2), delta(run_id, 2, "x"), done(run_id, 3),
+    ]  # fmt: skip
+    assert await shop.stream(run_id) == await shop.log(run_id)
+    assert [note["attempt"] for note in shop.notes.of("run_lost") + shop.notes.of("lease_lost")] == [1]
+
+
+@in_a_workshop
+async def test_a_run_whose_lease_was_lost_is_stopped(shop: Workshop) -> None:
+    """W9: with its model silent nothing would be refused; the first renewal that succeeds again tells."""
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, "w1", door):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        barrier = Barrier()
+        tap(door.store, "renew", before=barrier)
+        tap(door.store, "take_over", before=barrier)
+        other = Puppet()
+        async with working(shop, other, "w2"):
+            await other.call(0)
+            closed_before = call.closed
+            barrier.let_go()
+            await settle()
+            assert (closed_before, call.closed) == (False, True)
+            assert shop.notes.of("lease_lost") == [{"run_id": accepted.run_id, "attempt": 1}]
+            await other.calls[0].end()
+    assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_run_that_has_just_ended_is_not_lost(shop: Workshop) -> None:
+    """Its worker still says goodbye to a bus that is away when the leases are renewed: it is left to do so."""
+    model = Puppet()
+    async with working(shop, model):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await pass_time(4)
+        shop.bus.away(True)
+        await call.end()
+        await pass_time(2)
+        shop.bus.away(False)
+        await pass_time(2)
+        assert await shop.stream(accepted.run_id) == [done(accepted.run_id, 0)]
+    assert shop.notes.of("lease_lost") == []
+
+
+# --- Runs that nobody executes ----------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_table_that_holds_every_run_back_stops_no_worker(shop: Workshop) -> None:
+    """A claim that the table refuses is logged, and the worker goes on."""
+
+    def never(current: RunStatus, target: RunStatus) -> RunStatus:
+        raise ValueError
+
+    async with working(shop, Speaker("a"), rules=replace(RULES, transition=never)) as worker:
+        accepted = await shop.accept()
+        await pass_time(2 * A_SWEEP)
+        assert (worker.running.done(), await shop.status(accepted.run_id)) == (False, PENDING)
+
+
+# --- Cancel and retry -------------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_cancel_without_the_bus_comes_with_the_next_renewal(shop: Workshop) -> None:
+    """W4: it was noted in the store, and within five seconds the model is stopped."""
+    model = Puppet()
+    async with working(shop, model):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        shop.bus.away(True)
+        await shop.cancel(accepted.run_id, told=False)
+        await pass_time(A_SWEEP)
+        assert (call.closed, await shop.status(accepted.run_id)) == (True, RunStatus.CANCELLED)
+
+
+@in_a_workshop
+async def test_a_cancel_while_the_owner_is_dead_is_carried_out(shop: Workshop) -> None:
+    """W3, W5: whoever takes the run over ends it cancelled, and goes on with the session's next message."""
+    async with working(shop, Puppet(), "w1") as worker:
+        accepted = await shop.accept()
+        await settle()
+        await worker.die()
+    await shop.cancel(accepted.run_id)
+    following = await shop.accept("and now")
+    async with working(shop, Speaker("a"), "w2"):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+    assert await shop.log(accepted.run_id) == [cancelled(accepted.run_id, 0)]
+    assert await shop.status(following.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_failed_attempt_is_tried_again_by_who_comes_first(shop: Workshop) -> None:
+    """After its pause and a sweep; three failures in all, and the run has failed."""
+    model = Puppet()
+    async with working(shop, model):
+        accepted = await shop.accept()
+        for number in range(3):
+            call = await model.call(number)
+            await call.say(f"{number}")
+            await call.fail(RuntimeError())
+        await settle()
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [
+        delta(run_id, 0, "0"), rerun(run_id, 1, "retry", 2), delta(run_id, 2, "1"),
+        rerun(run_id, 3, "retry", 3), delta(run_id, 4, "2"),
+        failed(run_id, 5, "the model's adapter crashed: RuntimeError"),
+    ]  # fmt: skip
+    assert now() < 2 * A_SWEEP + 1
+
+
+# --- Ending -----------------------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_an_idle_worker_ends_at_once(shop: Workshop) -> None:
+    """There is nothing to wait for."""
+    async with working(shop, Puppet()) as worker:
+        await worker.drain()
+        assert now() < 0.1
+
+
+@in_a_workshop
+async def test_a_worker_may_be_told_to_end_before_it_begins(shop: Workshop) -> None:
+    """It ends, and what rang before is there for another."""
+    accepted = await shop.accept()
+    async with working(shop, Puppet()) as worker:
+        await worker.drain()
+    async with working(shop, Speaker("a"), "w2"):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+    assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_draining_worker_finishes_what_it_can(shop: Workshop) -> None:
+    """A run that ends within ten seconds is done; what rings meanwhile is left to others, and so is the next run."""
+    model = Puppet()
+    async with working(shop, model, "w1") as worker:
+        accepted, following = await shop.accept(), await shop.accept()
+        call = await model.call(0)
+        drained = asyncio.create_task(worker.drain())
+        await settle()
+        other = await shop.accept(session_id="other")
+        await pass_time(8)
+        await call.say("a")
+        await call.end()
+        await drained
+        assert now() < 8.1
+    assert await statuses(shop, accepted.run_id, following.run_id, other.run_id) == [DONE, PENDING, PENDING]
+    assert await shop.ports.queue.depth() == 1
+    assert (await shop.stored(accepted.run_id)).run.attempt == 1
+
+
+@in_a_workshop
+async def test_a_draining_worker_gives_back_what_it_cannot_finish(shop: Workshop) -> None:
+    """After ten seconds its runs are free for others, who need not wait for a lease to run out."""
+    model = Puppet()
+    async with working(shop, model, "w1") as worker:
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        await worker.drain()
+        assert call.closed
+        assert now() == pytest.approx(10, abs=0.1)
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["takeover"]
+    async with working(shop, Speaker("b"), "w2"):
+        await pass_time(A_SWEEP)
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [
+        delta(run_id, 0, "a"), rerun(run_id, 1, "takeover", 2), delta(run_id, 2, "b"), done(run_id, 3),
+    ]  # fmt: skip
+
+
+@in_a_workshop
+async def test_a_draining_worker_keeps_its_leases(shop: Workshop) -> None:
+    """While it waits for its runs they are still its own."""
+    shop.settings = replace(shop.settings, drain=timedelta(minutes=2))
+    model = Puppet()
+    async with working(shop, model, "w1") as worker, working(shop, Puppet(), "w2"):
+        claimed = await shop.accept()
+        call = await model.call(0)
+        drained = asyncio.create_task(worker.drain())
+        await pass_time(60)
+        await call.end()
+        await drained
+        assert (await shop.stored(claimed.run_id)).run.attempt == 1
+
+
+@in_a_workshop
+async def test_a_doorbell_under_way_when_the_worker_ends_is_not_lost(shop: Workshop) -> None:
+    """Taken, and its answer comes to nobody: it rings again for another worker."""
+    door = shop.door()
+    barrier = Barrier()
+    tap(door.queue, "take", after=barrier)
+    async with working(shop, Puppet(), "w1", door) as worker:
+        await shop.accept()
+        await barrier.reached()
+        await worker.drain()
+    assert await shop.ports.queue.depth() == 1
+
+
+@in_a_workshop
+async def test_a_worker_ends_without_the_store(shop: Workshop) -> None:
+    """Nothing can be given back; the leases will run out, and the log says so."""
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, "w1", door) as worker:
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        store_away(door, True)
+        await worker.drain()
+        assert call.closed
+        assert now() < 10.5
+    assert len(shop.notes.of("not_given_back")) == 1
+    assert await shop.status(accepted.run_id) is STREAMING
+
+
+@in_a_workshop
+async def test_a_worker_that_is_stopped_leaves_nobody_behind(shop: Workshop) -> None:
+    """Cancelled at work: its models are closed, its runs stay as they stand, and no task is left."""
+    model = Puppet()
+    async with working(shop, model) as worker:
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        await worker.die()
+        assert (worker.running.cancelled(), call.closed) == (True, True)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+    assert await shop.status(accepted.run_id) is STREAMING
+
+
+@in_a_workshop
+@pytest.mark.parametrize(("port", "call"), [("queue", "take"), ("store", "renew"), ("queue", "reclaim")])
+async def test_a_fault_in_the_worker_itself_comes_out(shop: Workshop, port: str, call: str) -> None:
+    """What is no outage ends the worker, for its process to see, and leaves no task behind."""
+
+    async def crash() -> None:
+        raise ZeroDivisionError
+
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, ports=door) as worker:
+        await shop.accept()
+        await model.call(0)
+        tap(getattr(door, port), call, before=crash)
+        await asyncio.wait((worker.running,))
+        assert isinstance(worker.running.exception(), ZeroDivisionError)
+        assert model.calls[0].closed
