@@ -91,20 +91,16 @@ class Consumer:
         self._start(self._work_off(session_id))
 
     def _start(self, work: "Coroutine[None, None, None]") -> None:
-        async def in_slot() -> None:
-            try:
-                await work
-            finally:
-                self._slots.release()
-
-        task = asyncio.create_task(in_slot())
+        """Do the work in a task of its own, in a slot that was acquired for it."""
+        task = asyncio.create_task(work)
         self._serving.add(task)
         task.add_done_callback(self._served)
 
     def _served(self, task: "asyncio.Task[None]") -> None:
         self._serving.discard(task)
+        self._slots.release()  # here, because a task that is cancelled before it begins gets to no `finally`
         if not task.cancelled() and (crash := task.exception()) is not None:
-            log.error("run_crashed", exc_info=crash)
+            log.error("work_crashed", exc_info=crash)
 
     async def _work_off(self, session_id: str) -> None:
         """Claim and execute the session's runs, one after the other, until there is none for us."""

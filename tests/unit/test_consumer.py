@@ -12,11 +12,12 @@ from shared.run import RunStatus
 from shared.settings import Settings
 from tests.support.moved_loop import now, pass_time, settle
 from tests.support.scenes import on
-from tests.support.taps import Barrier, Hook, tap
+from tests.support.taps import Barrier, Hook, once, tap
 from tests.support.workshop import (
     RULES,
     Puppet,
     Speaker,
+    Worker,
     Workshop,
     cancelled,
     delta,
@@ -322,6 +323,20 @@ async def test_a_table_that_holds_every_run_back_stops_no_worker(shop: Workshop)
         assert (worker.running.done(), await shop.status(accepted.run_id)) == (False, PENDING)
 
 
+@in_a_workshop
+async def test_a_table_that_crashes_stops_no_worker(shop: Workshop) -> None:
+    """Whatever a rule raises ends the look at one session, with a line in the log."""
+
+    def crash(current: RunStatus, target: RunStatus) -> RunStatus:
+        raise ZeroDivisionError
+
+    async with working(shop, Speaker("a"), rules=replace(RULES, transition=crash)) as worker:
+        accepted = await shop.accept()
+        await pass_time(2 * A_SWEEP)
+        assert (worker.running.done(), await shop.status(accepted.run_id)) == (False, PENDING)
+    assert len(shop.notes.of("work_crashed")) >= 2
+
+
 # --- Cancel and retry -------------------------------------------------------------------------------------------------
 
 
@@ -492,6 +507,25 @@ async def test_a_worker_that_is_stopped_leaves_nobody_behind(shop: Workshop) -> 
         assert (worker.running.cancelled(), call.closed) == (True, True)
         assert asyncio.all_tasks() == {asyncio.current_task()}
     assert await shop.status(accepted.run_id) is STREAMING
+
+
+@in_a_workshop
+async def test_work_that_is_stopped_before_it_began_leaves_no_trace(shop: Workshop) -> None:
+    """A doorbell that is served in the very moment the worker is stopped: its task never ran, and nothing complains."""
+    door = shop.door()
+    workers: list[Worker] = []
+
+    async def stop() -> None:
+        workers[0].running.cancel()
+
+    await shop.accept()
+    tap(door.queue, "take", after=once(stop))
+    tap(door.queue, "take", before=settle)
+    async with working(shop, Puppet(), ports=door) as worker:
+        workers.append(worker)
+        await asyncio.wait((worker.running,))
+        assert worker.running.cancelled()
+    assert [stored.run.status for stored in await shop.store.runs_of("s")] == [PENDING]
 
 
 @in_a_workshop
