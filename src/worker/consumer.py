@@ -6,14 +6,15 @@ that rings twice, too late or not at all costs nothing but time: the sweep finds
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
 from shared.errors import IllegalTransition, Unavailable
 from shared.ledger import Ledger
 from shared.logs import logger, note
-from shared.ports import Claim, InputQueue, Mark, Resumed, Store
+from shared.ports import Claim, Delivery, Held, InputQueue, Mark, Resumed, Store
 from shared.run import ENDED
 from shared.settings import Settings
 from worker.executor import Executor
@@ -24,6 +25,7 @@ log = logger("worker")
 
 BLOCK = timedelta(seconds=2)  # how long one take waits: bounds what a cancelled one leaves behind
 TAKE_AT_ONCE = 16  # a fair share: what one worker takes, its peers do not see
+CLOSING = timedelta(seconds=2)  # how long a model may take to close before its run is given back all the same
 SWEEP_AT_ONCE = 16  # sessions and doorbells looked at in one sweep; the next one continues
 
 
@@ -45,24 +47,19 @@ class Consumer:
         self._draining = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until `drain` or cancellation: take, renew and sweep, each at its own pace."""
-        loops = [
-            asyncio.create_task(self._take_forever()),
-            asyncio.create_task(self._every(self._settings.renew_every, self._renew)),
-            asyncio.create_task(self._every(self._settings.sweep_every, self._sweep)),
-        ]
+        """Work until `drain` or cancellation: take, sweep and renew, each at its own pace."""
+        taking = asyncio.create_task(self._take_forever())
+        sweeping = asyncio.create_task(self._every(self._settings.sweep_every, self._sweep))
+        renewing = asyncio.create_task(self._every(self._settings.renew_every, self._renew))
         drained = asyncio.create_task(self._draining.wait())
         try:
-            done, _ = await asyncio.wait((*loops, drained), return_when=asyncio.FIRST_COMPLETED)
-            for loop in done - {drained}:
-                loop.result()
-            if drained.done():
-                loops[0].cancel()
-                await self._finish_or_give_back()
+            done, _ = await asyncio.wait((taking, sweeping, renewing, drained), return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()  # of the loops, only one that crashed is ever done
+            await _stop(taking, sweeping)
+            await self._finish_or_give_back()
         finally:
-            for task in (*loops, drained, *self._serving):
-                task.cancel()
-            await asyncio.gather(*loops, drained, *self._serving, return_exceptions=True)
+            await _stop(taking, sweeping, renewing, drained, *self._serving)
 
     def drain(self) -> None:
         """Take nothing new; let running runs finish within `settings.drain`, give back the rest; then `run` returns."""
@@ -73,21 +70,23 @@ class Consumer:
     async def _take_forever(self) -> None:
         failures = 0
         while True:
-            await self._slots.acquire()
-            self._slots.release()
-            try:
+            async with self._slots:  # what we cannot serve yet is left to our peers
                 free = self._settings.concurrency - len(self._serving)
-                for delivery in await self._queue.take(self._owner, max(1, min(free, TAKE_AT_ONCE)), BLOCK):
-                    await self._slots.acquire()
-                    self._serve(delivery.session_id)
-                    await self._queue.acknowledge([delivery])
+            try:
+                await self._answer(await self._queue.take(self._owner, max(1, min(free, TAKE_AT_ONCE)), BLOCK))
                 failures = 0
             except Unavailable as away:
                 failures += 1
                 await pause(failures, away, "take from the queue")
 
-    def _serve(self, session_id: str) -> None:
-        """Work off a session in a task of its own, which owns a slot and gives it back."""
+    async def _answer(self, deliveries: Sequence[Delivery]) -> None:
+        for delivery in deliveries:
+            await self._serve(delivery.session_id)
+        await self._queue.acknowledge(deliveries)
+
+    async def _serve(self, session_id: str) -> None:
+        """Work off a session in a task of its own, as soon as there is a slot for it."""
+        await self._slots.acquire()
         self._start(self._work_off(session_id))
 
     def _start(self, work: "Coroutine[None, None, None]") -> None:
@@ -122,22 +121,22 @@ class Consumer:
     async def _execute(self, claim: Claim) -> None:
         task = asyncio.current_task()
         assert task is not None, "runs inside a task"
-        running = _Running(claim, Signals(), task)
-        self._running[claim.run.id] = running
+        run = claim.run
+        running = self._running[run.id] = _Running(claim, Signals(), task)
         try:
             await self._executor.execute(claim, running.signals)
         finally:
-            if self._running.get(claim.run.id) is running:
-                del self._running[claim.run.id]
+            if self._running.get(run.id) is running:
+                del self._running[run.id]
 
     # keeping
 
     async def _renew(self) -> None:
-        """Renew all leases in one statement; stop what is no longer ours, tell what was cancelled."""
-        asked = dict(self._running)
+        """Renew all leases in one statement; stop what is ours no more, tell what was cancelled."""
+        asked = list(self._running.values())
         held = {run.run_id: run for run in await self._ledger.renew(self._owner, self._settings.lease)}
-        for run_id, running in asked.items():
-            lease = held.get(run_id)
+        for running in asked:
+            lease = held.get(running.claim.run.id)
             if lease is None or lease.attempt != running.claim.run.attempt:
                 await self._stop_if_lost(running)
             elif lease.cancel_asked:
@@ -152,19 +151,20 @@ class Consumer:
             note(log, "lease_lost", logging.WARNING, run_id=run.id, attempt=run.attempt)
             running.task.cancel()
 
+    async def _give_back(self, held: Held) -> None:
+        stored = await self._store.run(held.run_id)
+        if stored is not None and stored.run.attempt == held.attempt:
+            await self._ledger.give_back(stored.run, timedelta(0), Resumed.TAKEOVER)
+
     async def _sweep(self) -> None:
         """Find what nobody rings for: doorbells of dead consumers, runs never rung for, runs of dead owners."""
-        for delivery in await self._queue.reclaim(self._owner, self._settings.lease, SWEEP_AT_ONCE):
-            await self._slots.acquire()
-            self._serve(delivery.session_id)
-            await self._queue.acknowledge([delivery])
+        await self._answer(await self._queue.reclaim(self._owner, self._settings.lease, SWEEP_AT_ONCE))
         for session_id in await self._store.waiting_sessions(SWEEP_AT_ONCE):
-            await self._slots.acquire()
-            self._serve(session_id)
+            await self._serve(session_id)
         await self._take_over()
 
     async def _take_over(self) -> None:
-        while not self._draining.is_set():
+        while True:
             await self._slots.acquire()
             try:
                 claim = await self._ledger.take_over(self._owner, self._settings.lease)
@@ -197,13 +197,16 @@ class Consumer:
         note(log, "draining", runs=len(self._running))
         if self._serving:
             await asyncio.wait(self._serving, timeout=self._settings.drain.total_seconds())
-        for running in list(self._running.values()):
-            running.task.cancel()
-            await asyncio.wait((running.task,))
-            try:
-                await self._ledger.give_back(running.claim.run, timedelta(0), Resumed.TAKEOVER)
-            except Unavailable as away:  # its lease will run out all the same
-                note(log, "not_given_back", logging.WARNING, run_id=running.claim.run.id, why=str(away))
+        for task in self._serving:
+            task.cancel()
+        if self._serving:
+            await asyncio.wait(self._serving, timeout=CLOSING.total_seconds())
+        try:
+            # The store is asked what we hold: a claim that was under way may have succeeded without our hearing of it.
+            for held in await self._ledger.renew(self._owner, self._settings.lease):
+                await self._give_back(held)
+        except Unavailable as away:  # the leases will run out all the same
+            note(log, "not_given_back", logging.WARNING, why=str(away))
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +216,10 @@ class _Running:
     claim: Claim
     signals: Signals
     task: "asyncio.Task[None]"
+
+
+async def _stop(*tasks: "asyncio.Task[None] | asyncio.Task[Literal[True]]") -> None:
+    """Cancel tasks and wait until they have cleaned up."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -14,6 +14,7 @@ from tests.support.moved_loop import now, pass_time, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, Hook, once, tap
 from tests.support.workshop import (
+    LEASE,
     RULES,
     Puppet,
     Speaker,
@@ -467,6 +468,30 @@ async def test_a_draining_worker_keeps_its_leases(shop: Workshop) -> None:
 
 
 @in_a_workshop
+@pytest.mark.parametrize("call", ["claim", "take_over"])
+async def test_a_claim_under_way_when_the_worker_ends_is_given_back(shop: Workshop, call: str) -> None:
+    """It was carried out and its answer comes to nobody: the run is free at once, not when its lease has run out."""
+    if call == "take_over":
+        await shop.claimed()
+        await pass_time(LONGER_THAN_A_LEASE)
+    else:
+        await shop.accept()
+    door = shop.door()
+    barrier = Barrier()
+    tap(door.store, call, after=barrier)
+    async with working(shop, Puppet(), "w1", door) as worker:
+        await barrier.reached()
+        await worker.drain()
+        at = now()
+        barrier.let_go()
+    async with working(shop, Speaker("a"), "w2"):
+        await pass_time(A_SWEEP)
+    ((stored),) = await shop.store.runs_of("s")
+    assert stored.run.status is DONE
+    assert now() - at < LEASE.total_seconds()
+
+
+@in_a_workshop
 async def test_a_doorbell_under_way_when_the_worker_ends_is_not_lost(shop: Workshop) -> None:
     """Taken, and its answer comes to nobody: it rings again for another worker."""
     door = shop.door()
@@ -476,6 +501,28 @@ async def test_a_doorbell_under_way_when_the_worker_ends_is_not_lost(shop: Works
         await shop.accept()
         await barrier.reached()
         await worker.drain()
+    assert await shop.ports.queue.depth() == 1
+
+
+@in_a_workshop
+async def test_a_doorbell_reclaimed_when_the_worker_ends_is_not_lost(shop: Workshop) -> None:
+    """A worker that takes nothing new does not acknowledge either, although it is still busy with a run."""
+    await shop.ports.queue.put("another")
+    assert len(await shop.ports.queue.take("dead", 10, timedelta(0))) == 1
+    await pass_time(LONGER_THAN_A_LEASE)
+    model, door = Puppet(), shop.door()
+    barrier = Barrier()
+    tap(door.queue, "reclaim", after=barrier)
+    async with working(shop, model, "w1", door) as worker:
+        await shop.accept()
+        call = await model.call(0)
+        await barrier.reached()
+        worker.consumer.drain()
+        await settle()
+        barrier.let_go()
+        await pass_time(1)
+        await call.end()
+        await worker.running
     assert await shop.ports.queue.depth() == 1
 
 
