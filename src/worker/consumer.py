@@ -15,7 +15,6 @@ from shared.errors import IllegalTransition, Unavailable
 from shared.ledger import Ledger
 from shared.logs import logger, note
 from shared.ports import Claim, Delivery, Held, InputQueue, Mark, Resumed, Store
-from shared.run import ENDED
 from shared.settings import Settings
 from worker.executor import Executor
 from worker.patience import pause
@@ -143,11 +142,11 @@ class Consumer:
                 running.signals.add(frozenset({Mark.CANCEL}))
 
     async def _stop_if_lost(self, running: "_Running") -> None:
-        """Stop an execution whose lease was not renewed, unless that is so because it has just ended its run."""
+        """Stop an execution whose lease was not renewed, unless it has just ended its run or given it back."""
         run = running.claim.run
         stored = await self._store.run(run.id)
-        ended_by_us = stored is not None and stored.run.attempt == run.attempt and stored.run.status in ENDED
-        if not ended_by_us and self._running.get(run.id) is running:
+        lost = stored is None or stored.run.attempt != run.attempt
+        if lost and self._running.get(run.id) is running:
             note(log, "lease_lost", logging.WARNING, run_id=run.id, attempt=run.attempt)
             running.task.cancel()
 

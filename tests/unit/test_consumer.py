@@ -308,6 +308,23 @@ async def test_a_run_that_has_just_ended_is_not_lost(shop: Workshop) -> None:
     assert shop.notes.of("lease_lost") == []
 
 
+@in_a_workshop
+async def test_a_run_that_has_just_been_given_back_is_not_lost(shop: Workshop) -> None:
+    """Its worker waits for the answer when the leases are renewed: it knows that the run is its own no more."""
+    model, door = Puppet(), shop.door()
+    barrier = Barrier()
+    tap(door.store, "release", after=barrier)
+    async with working(shop, model, ports=door):
+        await shop.accept()
+        call = await model.call(0)
+        await pass_time(4.9)
+        await call.fail(RuntimeError())
+        await barrier.reached()
+        await pass_time(0.2)
+        barrier.let_go()
+    assert shop.notes.of("lease_lost") == []
+
+
 # --- Runs that nobody executes ----------------------------------------------------------------------------------------
 
 
