@@ -26,7 +26,6 @@ from shared.errors import Unavailable
 from shared.run import RunStatus
 from tests.contract.adapters import Audit, Ports
 
-
 T = TypeVar("T")
 
 
