@@ -182,7 +182,8 @@ class Consumer:
     async def _every(self, period: timedelta, work: Callable[[], Awaitable[None]]) -> None:
         failures = 0
         while True:
-            await asyncio.sleep(period.total_seconds())
+            if not failures:
+                await asyncio.sleep(period.total_seconds())
             try:
                 await work()
                 failures = 0

@@ -12,7 +12,7 @@ from shared.run import RunStatus
 from shared.settings import Settings
 from tests.support.moved_loop import now, pass_time, settle
 from tests.support.scenes import on
-from tests.support.taps import Barrier, Hook, once, tap
+from tests.support.taps import Barrier, Hook, once, refuse, tap, times
 from tests.support.workshop import (
     LEASE,
     RULES,
@@ -289,6 +289,24 @@ async def test_a_run_whose_lease_was_lost_is_stopped(shop: Workshop) -> None:
             assert shop.notes.of("lease_lost") == [{"run_id": accepted.run_id, "attempt": 1}]
             await other.calls[0].end()
     assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_renewal_that_failed_is_tried_again_soon(shop: Workshop) -> None:
+    """A lease has time for more than two tries: after a failure the worker waits for the pause, not for a period."""
+    model, door = Puppet(), shop.door()
+    tries: list[float] = []
+
+    async def count() -> None:
+        tries.append(round(now(), 1))
+
+    tap(door.store, "renew", before=times(3, refuse))
+    tap(door.store, "renew", before=count)
+    async with working(shop, model, ports=door):
+        await shop.accept()
+        await pass_time(11)
+    assert tries[0] == 5.0
+    assert len([at for at in tries if at < 6]) == 4
 
 
 @in_a_workshop
