@@ -41,6 +41,7 @@ class Consumer:
         self._executor = executor
         self._settings = settings
         self._running: dict[str, _Running] = {}
+        self._idle: set[Held] = set()  # held at the last renewal, and executed by nobody
         self._serving: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._draining = asyncio.Event()
@@ -124,6 +125,8 @@ class Consumer:
         running = self._running[run.id] = _Running(claim, Signals(), task)
         try:
             await self._executor.execute(claim, running.signals)
+        except Exception:  # nobody foresaw it; `_renew` will find that nobody executes the run
+            log.exception("run_crashed", extra={"fields": {"run_id": run.id, "attempt": run.attempt}})
         finally:
             if self._running.get(run.id) is running:
                 del self._running[run.id]
@@ -131,7 +134,7 @@ class Consumer:
     # keeping
 
     async def _renew(self) -> None:
-        """Renew all leases in one statement; stop what is ours no more, tell what was cancelled."""
+        """Renew all leases in one statement; stop what is ours no more, and give back what nobody executes."""
         asked = list(self._running.values())
         held = {run.run_id: run for run in await self._ledger.renew(self._owner, self._settings.lease)}
         for running in asked:
@@ -140,6 +143,16 @@ class Consumer:
                 await self._stop_if_lost(running)
             elif lease.cancel_asked:
                 running.signals.add(frozenset({Mark.CANCEL}))
+        # A claim whose answer was lost, or an execution that crashed: without us the lease would run out, with us it
+        # never does. Twice in a row, because the answer to a claim may still be on its way.
+        idle = {run for run in held.values() if not self._executes(run)}
+        for run in idle & self._idle:
+            await self._give_back(run)
+        self._idle = idle
+
+    def _executes(self, held: Held) -> bool:
+        running = self._running.get(held.run_id)
+        return running is not None and running.claim.run.attempt == held.attempt
 
     async def _stop_if_lost(self, running: "_Running") -> None:
         """Stop an execution whose lease was not renewed, unless it has just ended its run or given it back."""

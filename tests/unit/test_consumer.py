@@ -347,6 +347,88 @@ async def test_a_run_that_has_just_been_given_back_is_not_lost(shop: Workshop) -
 
 
 @in_a_workshop
+async def test_a_claim_whose_answer_was_lost_is_given_back(shop: Workshop) -> None:
+    """The store says that the run is ours, and we execute it not: it is not renewed for ever but taken over."""
+    door = shop.door()
+    tap(door.store, "claim", after=once(refuse))
+    async with working(shop, Speaker("a"), ports=door):
+        accepted = await shop.accept()
+        await pass_time(4 * A_SWEEP)
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [rerun(run_id, 0, "takeover", 2), delta(run_id, 1, "a"), done(run_id, 2)]
+
+
+@in_a_workshop
+async def test_a_take_over_whose_answer_was_lost_is_given_back(shop: Workshop) -> None:
+    """The same for a run that was another's before."""
+    claim = await shop.claimed()
+    await pass_time(LONGER_THAN_A_LEASE)
+    door = shop.door()
+    tap(door.store, "take_over", after=once(refuse))
+    async with working(shop, Speaker("a"), "w2", door):
+        await pass_time(5 * A_SWEEP)
+    assert await shop.status(claim.run.id) is DONE
+
+
+@in_a_workshop
+async def test_a_claim_that_takes_its_time_is_not_given_back(shop: Workshop) -> None:
+    """A renewal that comes between a claim and its answer finds nobody who executes the run, and leaves it."""
+    door = shop.door()
+    barrier = Barrier()
+    tap(door.store, "claim", after=barrier)
+    async with working(shop, Speaker("a"), ports=door):
+        await pass_time(4)
+        accepted = await shop.accept()
+        await pass_time(2)
+        barrier.let_go()
+        await settle()
+        assert (await shop.stored(accepted.run_id)).run.attempt == 1
+        assert await shop.status(accepted.run_id) is DONE
+    assert shop.notes.of("run_given_back") == []
+
+
+@in_a_workshop
+async def test_a_crash_of_one_execution_leaves_the_others_alone(shop: Workshop) -> None:
+    """A fault that nobody foresaw ends one execution, with a line in the log; its run is given back and tried again."""
+
+    async def crash() -> None:
+        raise ZeroDivisionError
+
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, ports=door):
+        first = await shop.accept(session_id="a")
+        second = await shop.accept(session_id="b")
+        await settle()
+        tap(door.store, "append", before=once(crash))
+        await model.calls[0].say("a")
+        await pass_time(0.3)
+        await model.calls[1].say("b")
+        await model.calls[1].end()
+        assert await shop.status(second.run_id) is DONE
+        assert [note["run_id"] for note in shop.notes.of("run_crashed")] == [first.run_id]
+        again = await model.call(2)
+        await again.end()
+        assert await shop.status(first.run_id) is DONE
+
+
+@in_a_workshop
+async def test_a_run_that_always_crashes_comes_to_an_end(shop: Workshop) -> None:
+    """Three attempts, and the fourth owner ends it: nothing is tried for ever."""
+
+    async def crash() -> None:
+        raise ZeroDivisionError
+
+    door = shop.door()
+    tap(door.store, "messages_of", before=crash)
+    async with working(shop, Puppet(), ports=door):
+        accepted = await shop.accept()
+        await pass_time(120)
+    log = await shop.log(accepted.run_id)
+    assert log[-1] == failed(accepted.run_id, len(log) - 1, "gave up after 3 attempts")
+    assert [note["attempt"] for note in shop.notes.of("run_crashed")] == [1, 2, 3]
+
+
+@in_a_workshop
 async def test_a_table_that_holds_every_run_back_stops_no_worker(shop: Workshop) -> None:
     """A claim that the table refuses is logged, and the worker goes on."""
 
@@ -626,3 +708,34 @@ async def test_a_fault_in_the_worker_itself_comes_out(shop: Workshop, port: str,
         await asyncio.wait((worker.running,))
         assert isinstance(worker.running.exception(), ZeroDivisionError)
         assert model.calls[0].closed
+
+
+@one_at_a_time
+@pytest.mark.parametrize(
+    ("port", "call"),
+    [
+        ("queue", "take"),
+        ("queue", "acknowledge"),
+        ("queue", "reclaim"),
+        ("store", "waiting_sessions"),
+        ("store", "take_over"),
+        ("store", "claim"),
+    ],
+)
+@pytest.mark.parametrize("when", ["before", "after"])
+async def test_a_call_that_fails_costs_no_slot(shop: Workshop, port: str, call: str, when: str) -> None:
+    """A worker with one slot has it still after every kind of outage."""
+    door = shop.door()
+    trouble = {when: times(2, refuse)}
+    tap(getattr(door, port), call, **trouble)
+    dead = await shop.accept(session_id="dead")
+    await shop.ports.queue.take("dead", 1, timedelta(0))
+    async with working(shop, Speaker("a"), ports=door):
+        for number in range(4):
+            await shop.accept(session_id=f"s{number}")
+            await pass_time(20)
+        runs = [dead.run_id, *[(await shop.store.runs_of(f"s{number}"))[0].run.id for number in range(4)]]
+        assert await statuses(shop, *runs) == [DONE] * 5
+        await shop.accept(session_id="last")
+        await pass_time(0.1)
+        assert [stored.run.status for stored in await shop.store.runs_of("last")] == [DONE]
