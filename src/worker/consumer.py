@@ -122,6 +122,8 @@ class Consumer:
         task = asyncio.current_task()
         assert task is not None, "runs inside a task"
         run = claim.run
+        if (former := self._running.get(run.id)) is not None:
+            former.task.cancel()  # its lease ran out, and it was ourselves who took the run over
         running = self._running[run.id] = _Running(claim, Signals(), task)
         try:
             await self._executor.execute(claim, running.signals)

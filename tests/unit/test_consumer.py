@@ -292,6 +292,26 @@ async def test_a_run_whose_lease_was_lost_is_stopped(shop: Workshop) -> None:
 
 
 @in_a_workshop
+async def test_a_worker_that_takes_over_from_itself_stops_what_it_did(shop: Workshop) -> None:
+    """Its lease ran out and nobody else was there: one execution of the run goes on, the new one."""
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, ports=door):
+        accepted = await shop.accept()
+        first = await model.call(0)
+        await first.say("a")
+        tap(door.store, "renew", before=times(100, refuse))
+        second = await model.call(1)
+        await settle()
+        assert (first.closed, second.request.attempt) == (True, 2)
+        await second.say("b")
+        await second.end()
+    run_id = accepted.run_id
+    assert await shop.log(run_id) == [
+        delta(run_id, 0, "a"), rerun(run_id, 1, "takeover", 2), delta(run_id, 2, "b"), done(run_id, 3),
+    ]  # fmt: skip
+
+
+@in_a_workshop
 async def test_a_renewal_that_failed_is_tried_again_soon(shop: Workshop) -> None:
     """A lease has time for more than two tries: after a failure the worker waits for the pause, not for a period."""
     model, door = Puppet(), shop.door()
