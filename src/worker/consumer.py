@@ -171,11 +171,14 @@ class Consumer:
             await self._ledger.give_back(stored.run, timedelta(0), Resumed.TAKEOVER)
 
     async def _sweep(self) -> None:
-        """Find what nobody rings for: doorbells of dead consumers, runs never rung for, runs of dead owners."""
-        await self._answer(await self._queue.reclaim(self._owner, self._settings.lease, SWEEP_AT_ONCE))
+        """Find what nobody rings for: runs never rung for, runs of dead owners, doorbells of dead consumers.
+
+        The queue comes last: the other two can be found while the bus is away.
+        """
         for session_id in await self._store.waiting_sessions(SWEEP_AT_ONCE):
             await self._serve(session_id)
         await self._take_over()
+        await self._answer(await self._queue.reclaim(self._owner, self._settings.lease, SWEEP_AT_ONCE))
 
     async def _take_over(self) -> None:
         while True:

@@ -134,6 +134,16 @@ async def test_a_run_that_nobody_rang_for_is_found(shop: Workshop) -> None:
 
 
 @in_a_workshop
+async def test_a_run_is_executed_while_the_bus_is_away(shop: Workshop) -> None:
+    """Nobody can ring, the sweep finds the run, and the store gets all of it."""
+    async with working(shop, Speaker("a")):
+        shop.bus.away(True)
+        accepted = await shop.accept(told=False)
+        await pass_time(2 * A_SWEEP)
+    assert await shop.log(accepted.run_id) == [delta(accepted.run_id, 0, "a"), done(accepted.run_id, 1)]
+
+
+@in_a_workshop
 async def test_doorbells_of_a_dead_worker_are_taken_over(shop: Workshop) -> None:
     """A worker that died with doorbells in its hands held them up for a lease, and not for ever."""
     accepted = await shop.accept()
