@@ -16,6 +16,18 @@ TREE_FILES = tuple({shape.file for shape in SHAPES})
 LONGEST_TEXT = 200  # of what an exercise's objects say of themselves
 
 
+class Item:
+    """What an orderer is probed with: has no order, and is equal to nothing else, not even to its own copy."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return repr(self.text)
+
+
 def probe(exercises: Exercises, number: int, cases: list[Json]) -> Json:
     """Return one answer per case, in order: what was returned, or what was raised."""
     ask: dict[int, Callable[[Exercises, Json], Json]] = {1: _transition, 2: _orderer, 3: _resume, 4: _merge}
@@ -64,14 +76,14 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
     """
     assert isinstance(case, dict), "a case is an object"
     if "backwards" in case:
-        return _backwards(exercises, int(str(case["backwards"])))
+        return _backwards(exercises, int(str(case["backwards"])), float(str(case["most_cpu_s"])))
     starts, offers = case["starts"], case["offers"]
     assert isinstance(starts, list), "starts are a list"
     assert isinstance(offers, list), "offers are a list"
-    emitted: list[Json] = []
+    emitted: list[tuple[int, object, object]] = []
 
-    def sink(which: int) -> Callable[[int, str], None]:
-        return lambda seq, item: emitted.append([which, seq, item])
+    def sink(which: int) -> Callable[[int, Item | str], None]:
+        return lambda seq, item: emitted.append((which, seq, item))
 
     orderers = [exercises.SeqOrderer(int(str(start)), sink(which)) for which, start in enumerate(starts)]
     brought: list[Json] = []
@@ -79,33 +91,34 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
         assert isinstance(offer, list), "an offer is [orderer, seq, item]"
         which, seq, item = offer
         before = len(emitted)
-        orderers[int(str(which))].offer(int(str(seq)), str(item))
+        orderers[int(str(which))].offer(int(str(seq)), Item(str(item)) if item else "")
         brought.append(len(emitted) - before)
-    return {"emitted": [_spell_emitted(each) for each in emitted], "brought": brought}
+    return {"emitted": [_spell_emitted(*each) for each in emitted], "brought": brought}
 
 
-def _backwards(exercises: Exercises, count: int) -> Json:
-    """Offer this many numbers, the highest first; return the seqs that came out by the last, and the CPU seconds."""
-    emitted: list[Json] = []
+def _backwards(exercises: Exercises, count: int, most_cpu_s: float) -> Json:
+    """Offer this many numbers, the highest first, and return the seqs that came out; stop when it costs too much.
+
+    In order they can only have come out by the last offer, which is the one that is due.
+    """
+    emitted: list[object] = []
 
     def emit(seq: int, item: str) -> None:
-        emitted.append(seq if item == "x" else None)
+        emitted.append(seq)
 
     orderer = exercises.SeqOrderer(0, emit)
-    began = time.thread_time()
-    for seq in range(count - 1, 0, -1):
+    stop_at = time.thread_time() + most_cpu_s
+    for seq in range(count - 1, -1, -1):
         orderer.offer(seq, "x")
-    early = len(emitted)
-    orderer.offer(0, "x")
-    cpu_s = time.thread_time() - began
-    return {"emitted": [spell(each) for each in emitted[early:]], "cpu_s": cpu_s}
+        if seq % 64 == 0 and time.thread_time() > stop_at:
+            return {"emitted": [], "too_slow": True}
+    return {"emitted": [spell(seq) for seq in emitted], "too_slow": False}
 
 
-def _spell_emitted(emitted: Json) -> Json:
-    assert isinstance(emitted, list), "what was emitted is [orderer, seq, item]"
-    which, seq, item = emitted
-    plain = type(seq) is int and type(item) is str
-    return [which, seq, item] if plain else [which, spell(seq), spell(item)]
+def _spell_emitted(which: int, seq: object, item: object) -> Json:
+    if type(item) is Item:
+        return [which, spell(seq), item.text]
+    return [which, spell(seq), "" if type(item) is str and not item else described(item)]
 
 
 def spell(answer: object) -> Json:
@@ -116,7 +129,12 @@ def spell(answer: object) -> Json:
         return answer
     if type(answer) is RunStatus:
         return str(answer)
-    return {"type": _safely(lambda: type(answer).__name__), "says": _safely(lambda: repr(answer))}
+    return described(answer)
+
+
+def described(thing: object) -> Json:
+    """Return the type of something that is no plain value, and what it says of itself."""
+    return {"type": _safely(lambda: type(thing).__name__), "says": _safely(lambda: repr(thing))}
 
 
 def raised_at(raised: BaseException) -> str:
