@@ -486,9 +486,9 @@ def test_what_cannot_be_used_is_told_in_one_line() -> None:
         )
         assert (await refusal(f"redis://{address}/0")).startswith(f"Misconfigured: bus: {address} refuses our user")
         assert await refusal("http://:secret@localhost") == (
-            "Misconfigured: bus: REDIS_URL is not an address: Redis URL must specify one of the following schemes "
-            "(redis://, rediss://, unix://); write redis://host:port/0"
+            "Misconfigured: bus: REDIS_URL is not an address; write redis://user:password@host:port/0"
         )
+        assert "secret" not in await refusal("redis://:secret/more@localhost/0")
         assert (await refusal("redis://:secret@127.0.0.1:1/0")).startswith(
             "Unavailable: the bus is away: 127.0.0.1:1: Error 111 connecting to 127.0.0.1:1."
         )
@@ -497,18 +497,31 @@ def test_what_cannot_be_used_is_told_in_one_line() -> None:
     run(test())
 
 
-def test_a_server_that_is_too_old_is_refused() -> None:
-    """Redis before 6.2 has no XAUTOCLAIM: that is said at the start, not at the first crash of a worker."""
+@pytest.mark.parametrize(
+    ("about", "line"),
+    [
+        (
+            "redis_version:6.0.16\r\nredis_mode:standalone",
+            "the Redis at {address} is version 6.0.16, which is too old; give it Redis 6.2 or newer, or Valkey",
+        ),
+        (
+            "redis_version:7.4.1\r\nredis_mode:cluster",
+            "{address} is a node of a cluster, and a lane reads streams of many slots at once; give it a single server",
+        ),
+    ],
+)
+def test_a_server_that_will_not_do_is_refused(about: str, line: str) -> None:
+    """What lacks a command that only a crash of a worker would call for is refused at the start."""
     parted = asyncio.Event()
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        about = b"# Server\r\nredis_version:6.0.16\r\n"
         while count := await reader.readline():
             words = []
             for _ in range(int(count[1:])):
                 await reader.readline()
                 words.append((await reader.readline()).strip())
-            writer.write(b"$%d\r\n%b\r\n" % (len(about), about) if words[0] == b"INFO" else b"+OK\r\n")
+            reply = f"# Server\r\n{about}\r\n".encode()
+            writer.write(b"$%d\r\n%b\r\n" % (len(reply), reply) if words[0] == b"INFO" else b"+OK\r\n")
         writer.close()
         await writer.wait_closed()
         parted.set()
@@ -516,10 +529,8 @@ def test_a_server_that_is_too_old_is_refused() -> None:
     async def test() -> None:
         async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
             host, port = server.sockets[0].getsockname()[:2]
-            assert await refusal(f"redis://{host}:{port}") == (
-                f"Misconfigured: bus: the Redis at {host}:{port} is version 6.0.16, which is too old; "
-                "give it Redis 6.2 or newer, or Valkey"
-            )
+            expected = line.format(address=f"{host}:{port}")
+            assert await refusal(f"redis://{host}:{port}") == f"Misconfigured: bus: {expected}"
             await parted.wait()
 
     run(test())

@@ -30,6 +30,9 @@ CONNECTIONS: Final = 8
 CONNECT_S: Final = 3
 ACQUIRE_S: Final = 2.0
 """How long a call waits for a connection: by the pool's own limit, which leaves no connection behind, not by ours."""
+RECONNECT_S: Final = 2.0
+"""After this long the pool gives a lost connection up, and the next call begins a new one. Each of its attempts waits
+twice as long as the last: by its own limit, five minutes, a database that is back would go unnoticed for two."""
 STATEMENT_S: Final = 5.0
 """How long the server may work on a statement; it ends it then."""
 ANSWER_S: Final = 7.0
@@ -71,6 +74,7 @@ class Database:
             max_size=CONNECTIONS,
             timeout=ACQUIRE_S,
             open=False,
+            reconnect_timeout=RECONNECT_S,
             configure=_configure,
             check=_look,
             num_workers=2,

@@ -34,8 +34,6 @@ BLOCKING: Final = 8
 
 START_S: Final = 3.0
 
-_CLUSTER: Final = (exceptions.MovedError, exceptions.ClusterCrossSlotError)
-
 
 class Script:
     """A Lua script of this package; the server knows it by its digest once it has run."""
@@ -53,8 +51,9 @@ def _options(url: str) -> dict[str, object]:
     """
     try:
         given = parse_url(url)
-    except ValueError as error:
-        raise Misconfigured("bus", f"REDIS_URL is not an address: {error}", "write redis://host:port/0") from None
+    except ValueError:
+        # Not chained, not quoted: the library's text may hold a part of what it could not read, such as the password.
+        raise Misconfigured("bus", "REDIS_URL is not an address", "write redis://user:password@host:port/0") from None
     return {
         "connection_class": Connection,
         **given,
@@ -116,17 +115,19 @@ class Server:
                 await self._lines.release(connection)
 
     async def check(self) -> None:
-        """Return when the server answers, within `START_S`, and is new enough."""
+        """Return when the server answers, within `START_S`, and will do."""
         try:
             async with asyncio.timeout(START_S):
                 about = await self.command("INFO", "server")
         except TimeoutError:
             raise Unavailable("bus", f"{self.address} did not answer within {START_S:.0f} s") from None
         assert isinstance(about, bytes)
-        version = next(
-            (line.partition(b":")[2].decode() for line in about.splitlines() if line.startswith(b"redis_version:")), "?"
-        )
-        if version != "?" and tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
+        facts = dict(line.split(":", 1) for line in about.decode().splitlines() if ":" in line)
+        if facts.get("redis_mode") == "cluster":
+            problem = f"{self.address} is a node of a cluster, and a lane reads streams of many slots at once"
+            raise Misconfigured("bus", problem, "give it a single server")
+        version = facts["redis_version"]
+        if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
             problem = f"the Redis at {self.address} is version {version}, which is too old"
             raise Misconfigured("bus", problem, "give it Redis 6.2 or newer, or Valkey")
 
@@ -161,9 +162,6 @@ class Server:
             raise Misconfigured("bus", problem, "mend REDIS_URL: redis://user:password@host:port/0") from error
         except exceptions.NoPermissionError as error:
             raise Misconfigured("bus", f"{self.address}: {error}", "give the user the rights for it") from error
-        except _CLUSTER as error:
-            problem = f"{self.address} is a node of a cluster: {error}"
-            raise Misconfigured("bus", problem, "give it a single server, or a proxy that looks like one") from error
         except (exceptions.RedisError, OSError, TimeoutError) as error:
             raise Unavailable("bus", f"{self.address}: {str(error) or 'no answer in time'}") from error
 
@@ -180,10 +178,21 @@ class Line:
         return reply
 
     async def calls(self, packed: bytes, replies: int, block: timedelta = timedelta(0)) -> list[Reply]:
-        """Send packed commands in one piece and return their replies; one that is an error is raised."""
+        """Send packed commands in one piece and return their replies; the first that is an error is raised."""
         async with asyncio.timeout(block.total_seconds() + ANSWER_S):
             await self._connection.send_packed_command(packed, check_health=False)
-            return [await self._connection.read_response(timeout=math.inf) for _ in range(replies)]
+            answers = [await self._answer() for _ in range(replies)]  # all of them: none may be left for the next call
+        for answer in answers:
+            if isinstance(answer, exceptions.ResponseError):
+                raise answer
+        return [answer for answer in answers if not isinstance(answer, exceptions.ResponseError)]
+
+    async def _answer(self) -> "Reply | exceptions.ResponseError":
+        try:
+            reply: Reply = await self._connection.read_response(timeout=math.inf)
+        except exceptions.ResponseError as refusal:
+            return refusal
+        return reply
 
 
 def error_code(error: Unavailable) -> str:
