@@ -1,6 +1,6 @@
 """The archivist: rows of runs that ended long ago become one text.
 
-A run's log is read in full while people may still be coming back to it, and hardly ever after that. What is kept for good
+A run's log is read in full while people may still come back to it, and hardly ever after that. What is kept for good
 is what a reader ends up with, and the terminal event, so that whoever asks later gets a `snapshot` and the end.
 """
 

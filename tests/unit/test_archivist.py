@@ -28,7 +28,7 @@ async def end_a_run(store: MemoryStore, run_id: str, events: list[Event]) -> Non
 
 
 def test_old_runs_become_one_text() -> None:
-    """After the retention a run's rows are its text, as a reader has it, and the terminal event; before it, all rows."""
+    """After the retention a run's rows are its text, as a reader has it, and the terminal event."""
 
     async def scene() -> None:
         clock = MovedClock()
