@@ -1,6 +1,6 @@
 """Check 6: outside the window. What must not merge opens a run of its own, and the two replies never mix."""
 
-from datetime import timedelta
+from datetime import UTC, timedelta, timezone
 
 from selfcheck.checks.check import Case, Check, first_wrong
 from selfcheck.checks.merging import HELD_AT, RULE, case, seconds
@@ -15,12 +15,14 @@ CASES: list[Case] = [
         for age, words in ((seconds(0), "created this instant"), (seconds(10), "10 s old"))
     ),
     *(
-        case(status, age, f"a {status} run, {words}", expected=False)
+        case(status, age, f"a {status} run, {words}", expected=False, zone=zone)
         for status in ("running", "streaming")
-        for age, words in (
-            (seconds(30), "exactly 30 s old"),
-            (seconds(31), "31 s old"),
-            (timedelta(days=1, seconds=1), "a day and a second old"),
+        for age, words, zone in (
+            (seconds(30), "exactly 30 s old", UTC),
+            (seconds(31), "31 s old", UTC),
+            (timedelta(days=1, seconds=1), "a day and a second old", UTC),
+            (seconds(31), "31 s old, its time in the zone +08:00", timezone(timedelta(hours=8))),
+            (seconds(31), "31 s old, its time in the zone -05:30", timezone(-timedelta(hours=5, minutes=30))),
         )
     ),
 ]

@@ -56,7 +56,7 @@ MERGES = (
     _criteria(
         "second-of-the-minute",
         "clock faces are compared, not ages",
-        NO,
+        BOTH,
         age="abs(now.second - previous.created_at.second) < 30",
     ),
     _criteria("no-age", "an old run takes messages as long as it lives", NO, age="True"),
@@ -124,7 +124,7 @@ MERGES = (
     merge("always", "every message joins the last run", NO, "return True"),
     merge("any-previous-run", "one run per session, for ever", NO, f"return {PREVIOUS}"),
     merge(
-        "no-previous-run-raises", "the first message of a session is a 500", NO, f"return {STATUS} and {AGE}", CRASHED
+        "no-previous-run-raises", "the first message of a session is a 500", BOTH, f"return {STATUS} and {AGE}", CRASHED
     ),
     merge("none-for-no", "answers None instead of False", NO, f"if {ALL}:\n    return True"),
     merge(

@@ -180,9 +180,10 @@ def _resume(header: str | None) -> Case:
     return lambda exercises: exercises.resume_from(header)
 
 
-def _merge(status: RunStatus | None, age: timedelta, zone: timezone) -> Case:
-    now = (NOON + age).astimezone(zone)
-    run = None if status is None else Run("run-1", "session-1", "user-1", status, 1, NOON, NOON + age)
+def _merge(status: RunStatus | None, age: timedelta, zone: timezone, created_at: datetime = NOON) -> Case:
+    now = created_at + age
+    run = None if status is None else Run("run-1", "session-1", "user-1", status, 1, created_at, now)
+    now = now.astimezone(zone)
     return lambda exercises: exercises.should_merge(run, now)
 
 
@@ -220,6 +221,10 @@ CASES: dict[int, dict[str, Case]] = {
         f"{word}: {status} {age} {zone}": _merge(status, age, zone)
         for word, cases in (("yes", _YES), ("no", _NO))
         for status, age, zone in cases
+    }
+    | {
+        f"yes: {status}, over the full minute": _merge(status, YOUNG[1], UTC, NOON + timedelta(seconds=45))
+        for status in _ACTIVE
     },
 }
 """The cases of each exercise. Those of the fourth begin with the answer."""
