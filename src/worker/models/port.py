@@ -69,7 +69,7 @@ Piece: TypeAlias = Fragment | ToolCall | Finished | Usage
 class ModelFailed(Exception):
     """The model did not deliver. `permanent` says that asking again would give the same answer.
 
-    Waiters are told the `problem`: it is in our own words, and holds no secret and nothing that the model's server said.
+    Waiters are told the `problem`: it is in our own words, holds no secret, and repeats nothing that a server said.
     """
 
     def __init__(self, problem: str, *, permanent: bool = False) -> None:
