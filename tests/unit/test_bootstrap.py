@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from shared.bootstrap import Urls, choose, open_ports
+from shared.addresses import Urls, choose
+from shared.bootstrap import open_ports
 from shared.errors import Misconfigured
 from shared.settings import Settings
 
