@@ -13,15 +13,16 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, ClassVar, Final
 
-from selfcheck.local_process import HOST, Guard, LocalService, spawn
+from selfcheck.local_process import HOST, POLL_S, Guard, LocalService, spawn
 from shared.errors import Misconfigured, Unavailable
 
 _UNPRIVILEGED: Final = "nobody"
@@ -120,6 +121,16 @@ class Postgres(LocalService):
             return False
         return len(lines) == 8 and lines[0] == str(self.pid) and lines[7].strip() == "ready"
 
+    def kill(self) -> None:
+        """End the server with SIGKILL, its backends too: they would answer for a moment longer, and hold its memory."""
+        backends = self._processes()[1:]
+        super().kill()
+        for pid in backends:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while any(map(_alive, backends)):
+            time.sleep(POLL_S)
+
     def _processes(self) -> list[int]:
         # Every backend is a session of its own, so no signal to a group reaches them all.
         import psutil  # type: ignore[import-untyped]  # comes with the extra, so not at the top
@@ -184,6 +195,16 @@ def local_services() -> Iterator[LocalServices]:
         stack.callback(services.postgres.close)
         _at_once(services.redis.open, services.postgres.open)
         yield services
+
+
+def _alive(pid: int) -> bool:
+    """Tell whether a process that is no child of ours runs. One that waits to be looked after by its parent does not."""
+    import psutil
+
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _at_once(*calls: Callable[[], None]) -> None:
