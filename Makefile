@@ -25,7 +25,12 @@ lint: .venv/.with-dev ## style and format
 typecheck: .venv/.with-dev ## types
 	@$(BIN)/python -m mypy
 
-check: lint typecheck test ## all that proves the kit
+check: lint typecheck proofs test ## all that proves the kit
+
+# Sub-commands of selfcheck that prove something of the kit itself.
+PROOFS :=
+proofs: .venv/.with-core ## what the kit proves of itself
+	@set -e; for each in $(PROOFS); do $(BIN)/selfcheck $$each; done
 
 serve: .venv/.with-core ## run the service in memory, for hands and curl
 	@$(BIN)/selfcheck serve $(ARGS)
@@ -42,7 +47,7 @@ clean: ## remove .venv and all that was made
 
 # One after the other: two installations into one place would meet.
 .NOTPARALLEL:
-.PHONY: help selfcheck test lint typecheck check serve bench constraints clean
+.PHONY: help selfcheck test lint typecheck check proofs serve bench constraints clean
 MAKEFLAGS += --no-builtin-rules
 
 # The stamps, one for each set of dependencies. They say nothing when the folder was moved or the interpreter has gone.

@@ -44,7 +44,7 @@ def test_the_first_check_installs_and_the_second_only_checks(kit: Kit) -> None:
     first = kit.make("selfcheck")
     assert (first.code, first.err) == (0, "")
     assert first.calls == ["python3 <-m> <venv> <.venv>", CORE, SELFCHECK]
-    assert kit.environment() == "MOCK=1 SELFTEST=1"
+    assert kit.environment("MOCK", "SELFTEST") == ["1", "1"]
     assert kit.make("selfcheck").calls == [SELFCHECK]
 
 
@@ -143,6 +143,35 @@ def test_clean_leaves_what_came_with_the_kit(kit: Kit) -> None:
     kit.make("selfcheck")
     assert kit.make("clean").code == 0
     assert sorted(path.name for path in kit.folder.iterdir()) == before
+
+
+# what is done for every change
+
+
+def test_a_change_is_proved_by_the_check(kit: Kit) -> None:
+    """From any folder, and so that the tests know where they are and their summary can be seen."""
+    for tool in ("make", "node", "npm"):
+        kit.tool(tool)
+    made = kit.prove()
+    assert (made.code, made.err) == (0, "")
+    assert (made.calls[0][:9], made.calls[1:]) == ("node <-e>", ["make <check>"])
+    assert kit.environment("CI", "PYTEST_ADDOPTS", "PWD") == ["true", "-v --durations=10 ", str(kit.folder)]
+
+
+def test_node_is_installed_where_it_is_missing(kit: Kit) -> None:
+    """And not without a word; whether it helped, the tests will say."""
+    kit.tool("make")
+    kit.tool("apt-get")
+    made = kit.prove()
+    assert made.calls == [
+        "apt-get <update> <-qq>",
+        "apt-get <install> <-y> <-qq> <--no-install-recommends> <nodejs> <npm>",
+        "make <check>",
+    ]
+    assert made.out == (
+        "Node 20 with npm is missing: installing Debian's\n"
+        "Node 20 with npm is still missing: the tests that need it will fail\n"
+    )
 
 
 # which interpreter

@@ -14,8 +14,9 @@ from typing import Final
 
 from tests.support.processes import ROOT
 
-COPIED: Final = ("Makefile", "pyproject.toml", "constraints.txt", "scripts/find-python.sh", "scripts/install.sh")
-TOOLS: Final = ("make", "sh", "awk", "cat", "chmod", "cp", "echo", "find", "mkdir", "rm", "touch")
+SCRIPTS: Final = ("Makefile", "scripts/find-python.sh", "scripts/install.sh", ".ci/run")
+COPIED: Final = (*SCRIPTS, "pyproject.toml", "constraints.txt")
+TOOLS: Final = ("make", "sh", "awk", "cat", "chmod", "cp", "dirname", "echo", "env", "find", "mkdir", "rm", "touch")
 
 CALLS: Final = (
     'printf "%s" "${0##*/}" >>"$CALLS"; for each; do printf " <%s>" "$each" >>"$CALLS"; done; echo >>"$CALLS"'
@@ -35,7 +36,7 @@ case "$*" in *"$FAILING"*) exit ${{FAILING:+1}} ;; esac
 
 TOOL: Final = """#!/bin/sh
 {calls}
-echo "MOCK=$MOCK SELFTEST=$SELFTEST" >>"$CALLS.environment"
+env >"$CALLS.environment"
 """
 
 UV: Final = """#!/bin/sh
@@ -89,19 +90,35 @@ class Kit:
         """Install uv."""
         _write(self._programs / "uv", UV.format(calls=CALLS))
 
+    def tool(self, name: str) -> None:
+        """Install a tool that does nothing, in place of the machine's if it has one."""
+        (self._programs / name).unlink(missing_ok=True)
+        _write(self._programs / name, TOOL.format(calls=CALLS))
+
     def make(self, *arguments: str, failing: str = "") -> Made:
         """Call make. A call of an interpreter that has `failing` in it fails."""
+        return self._call("make", *arguments, failing=failing)
+
+    def prove(self) -> Made:
+        """Do what is done for every change, from another folder than the kit's."""
+        bash = shutil.which("bash")
+        assert bash is not None, "a machine that proves changes has it"
+        return self._call(bash, str(self.folder / ".ci" / "run"), folder=self._stubs)
+
+    def _call(self, *command: str, failing: str = "", folder: Path | None = None) -> Made:
         self._calls.write_text("")
         environment = {"PATH": str(self._programs), "STUBS": str(self._stubs), "CALLS": str(self._calls)}
         done = subprocess.run(
-            ["make", *arguments], cwd=self.folder, env={**environment, "FAILING": failing},
+            command, cwd=folder or self.folder, env={**environment, "FAILING": failing},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
         )  # fmt: skip
         return Made(done.returncode, done.stdout, done.stderr, self._calls.read_text().splitlines())
 
-    def environment(self) -> str:
-        """Return what the last tool of the kit had in its environment."""
-        return Path(f"{self._calls}.environment").read_text().splitlines()[-1]
+    def environment(self, *names: str) -> list[str]:
+        """Return the values of variables that the last tool had in its environment, "" where there was none."""
+        lines = Path(f"{self._calls}.environment").read_text().splitlines()
+        values = {name: value for name, _, value in (line.partition("=") for line in lines)}
+        return [values.get(name, "") for name in names]
 
     def change(self, name: str) -> None:
         """Let a file be one second newer than everything that has been installed."""
