@@ -1,6 +1,9 @@
 """A worker as a whole: what it takes, keeps, takes over and gives back."""
 
 import asyncio
+import gc
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -8,9 +11,10 @@ from functools import partial
 import pytest
 
 from shared.bootstrap import Ports
+from shared.events import reply_text
 from shared.run import RunStatus
 from shared.settings import Settings
-from tests.support.moved_loop import now, pass_time, settle
+from tests.support.moved_loop import MovedLoop, now, pass_time, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, Hook, once, refuse, tap, times
 from tests.support.workshop import (
@@ -30,6 +34,7 @@ from tests.support.workshop import (
     store_away,
     working,
 )
+from worker.models.port import Fragment, Request, Usage
 
 in_a_workshop = on(open_workshop)
 for_two_at_once = on(partial(open_workshop, Settings(concurrency=2)))
@@ -193,12 +198,12 @@ async def test_a_doorbell_whose_claim_failed_is_made_up_for(shop: Workshop) -> N
 
 @in_a_workshop
 async def test_a_long_run_stays_with_its_worker(shop: Workshop) -> None:
-    """W8: ten minutes of work, and nobody else claims it."""
+    """W8: five minutes of work, and nobody else claims it."""
     model, other = Puppet(), Puppet()
     async with working(shop, model, "w1"), working(shop, other, "w2"):
         accepted = await shop.accept()
         call = await model.call(0) if not other.calls else other.calls[0]
-        for _ in range(60):
+        for _ in range(30):
             await call.say("a")
             await pass_time(10)
         await call.end()
@@ -299,6 +304,42 @@ async def test_a_run_whose_lease_was_lost_is_stopped(shop: Workshop) -> None:
             assert shop.notes.of("lease_lost") == [{"run_id": accepted.run_id, "attempt": 1}]
             await other.calls[0].end()
     assert await shop.status(accepted.run_id) is DONE
+
+
+class Blocking:
+    """A model whose code stops the whole process for a minute, once: nobody's timers run meanwhile."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
+        """Say a thing before and one after."""
+        self.requests.append(request)
+        yield Fragment("before ")
+        await asyncio.sleep(0)
+        if len(self.requests) == 1:
+            loop = asyncio.get_running_loop()
+            assert isinstance(loop, MovedLoop)
+            loop._jumping.now += 60
+        yield Fragment("after")
+
+
+@in_a_workshop
+@pytest.mark.parametrize("others", [0, 1])
+async def test_a_model_that_blocks_the_loop_costs_no_more_than_its_run(shop: Workshop, others: int) -> None:
+    """W9: the lease ran out unrenewed; whoever has the run then, one owner ends it and one text is told."""
+    model, other = Blocking(), Speaker("other")
+    async with working(shop, model, "w1"), AsyncExitStack() as stack:
+        accepted = await shop.accept()
+        for _ in range(others):
+            await stack.enter_async_context(working(shop, other, "w2"))
+        await pass_time(60)
+        log = await shop.log(accepted.run_id)
+        assert await shop.status(accepted.run_id) is DONE
+        assert [event.seq for event in log] == list(range(len(log)))
+        assert set(await shop.stream(accepted.run_id)) == set(log)
+        assert reply_text(log) in ("before after", "other")
+        assert len(model.requests) + len(other.requests) == (await shop.stored(accepted.run_id)).run.attempt
 
 
 @in_a_workshop
@@ -719,6 +760,7 @@ async def test_work_that_is_stopped_before_it_began_leaves_no_trace(shop: Worksh
         workers.append(worker)
         await asyncio.wait((worker.running,))
         assert worker.running.cancelled()
+    gc.collect(1)  # work that was never awaited would complain here
     assert [stored.run.status for stored in await shop.store.runs_of("s")] == [PENDING]
 
 
