@@ -198,7 +198,7 @@ def local_services() -> Iterator[LocalServices]:
 
 
 def _alive(pid: int) -> bool:
-    """Tell whether a process that is no child of ours runs. One that waits to be looked after by its parent does not."""
+    """Tell whether a process that is no child of ours still runs: a zombie does not."""
     import psutil
 
     try:
