@@ -119,10 +119,9 @@ class Feed:
         """Yield the bytes to send; frames that are ready together come as one chunk. Ends with the run."""
         settings, loop = self._settings, self._loop
         wake = asyncio.Event()
-        self._channel.wake_on_arrival(wake.set)
         age_s = settings.max_connection_age.total_seconds() * random.uniform(0.8, 1)  # noqa: S311
         retire_at = loop.time() + age_s
-        try:
+        with self._channel.waking(wake.set):
             while True:
                 wake.clear()
                 self._take_arrivals()
@@ -138,8 +137,6 @@ class Feed:
                     yield sse.error("going_away", "this connection has reached its end; reconnect")
                     return
                 await self._pause(wake, retire_at)
-        finally:
-            self._channel.forget(wake.set)
 
     # where to start
 

@@ -6,8 +6,8 @@ waiter that was too slow for it sees a hole like any other.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
 
 from gateway.sse import Frame, frame
 from shared.logs import logger
@@ -55,13 +55,14 @@ class Channel:
         for wake in self._wakes:
             wake()
 
-    def wake_on_arrival(self, wake: Callable[[], None]) -> None:
-        """Call `wake` (which must not raise) after each arrival."""
+    @contextmanager
+    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+        """Call `wake` (which must not raise) after each arrival while the block lasts."""
         self._wakes.add(wake)
-
-    def forget(self, wake: Callable[[], None]) -> None:
-        """Undo `wake_on_arrival`."""
-        self._wakes.discard(wake)
+        try:
+            yield
+        finally:
+            self._wakes.discard(wake)
 
     def holds(self, seq: int) -> bool:
         """Whether an event with this seq, or a later one, has arrived."""

@@ -237,13 +237,29 @@ def test_a_long_replay_is_one_snapshot() -> None:
         await gateway.streaming()
         events = [delta(0, "void"), rerun(1), *deltas(2, 12)]
         await gateway.write(*events)
-        async with watching(gateway) as capped, watching(gateway, cursor=1) as at_cap:
+        async with watching(gateway, cursor=0) as capped, watching(gateway, cursor=1) as at_cap:
             await gateway.publish(done(12))
             snapshot, *rest = await capped.events()
             assert snapshot.event == "snapshot" and snapshot.id == "11"
             assert decode_data(snapshot.data) == {"text": reply_text(events)}
             assert rest == as_sent([done(12)])
             assert await at_cap.events() == as_sent([*events[2:], done(12)])
+
+    run(main())
+
+
+def test_a_log_of_many_pages_is_sent_whole() -> None:
+    """What the store gives in pages of a thousand comes as one log, or as one text."""
+
+    async def main() -> None:
+        gateway = house(settings=replace(SETTINGS, replay_cap=2500))
+        await gateway.ended(log(2500))
+        assert await watched(gateway) == as_sent(log(2500))
+        gateway = house(settings=replace(SETTINGS, replay_cap=2499))
+        await gateway.ended(log(2500))
+        snapshot, last = await watched(gateway)
+        assert (decode_data(snapshot.data), [last]) == ({"text": reply_text(log(2500))}, as_sent([done(2499)]))
+        assert now() < 0.1
 
     run(main())
 

@@ -125,23 +125,20 @@ def test_runs_do_not_meet() -> None:
 
 
 def test_everyone_is_woken() -> None:
-    """Each arrival wakes each waiter, and so does `wake_everyone`, on every run; who was forgotten is not."""
+    """Each arrival wakes each waiter, and `wake_everyone` those of every run; who has left is woken no more."""
 
     async def main() -> None:
         output = MemoryOutputStream(MemoryBus())
         hub = Hub(output)
         woken: list[str] = []
         async with hub.join("r") as one, hub.join("q") as other:
-            names = ["a", "b", "c", "gone"]
-            wakes = [lambda name=name: woken.append(name) for name in names]
-            for wake, channel in zip(wakes, (one, one, other, one), strict=True):
-                channel.wake_on_arrival(wake)
-            one.forget(wakes[3])
-            await output.append([delta(0)], 1)
-            await settle()
-            assert sorted(woken) == ["a", "b"]
-            hub.wake_everyone()
-            assert sorted(woken) == ["a", "a", "b", "b", "c"]
+            with one.waking(lambda: woken.append("a")), other.waking(lambda: woken.append("c")):
+                with one.waking(lambda: woken.append("b")):
+                    await output.append([delta(0)], 1)
+                    await settle()
+                    assert sorted(woken) == ["a", "b"]
+                hub.wake_everyone()
+                assert sorted(woken) == ["a", "a", "b", "c"]
 
     run(main())
 
@@ -190,8 +187,8 @@ def test_a_follower_that_crashes_leaves_nobody_waiting() -> None:
         await output.append([delta(0)], 1)
         async with hub.join("r") as channel:
             woken = asyncio.Event()
-            channel.wake_on_arrival(woken.set)
-            await settle()
+            with channel.waking(woken.set):
+                await settle()
             assert (channel.broken, woken.is_set()) == (True, True)
             async with hub.join("r") as fresh:
                 assert fresh is not channel
