@@ -112,6 +112,7 @@ class Settings:
     concurrency: int = _whole(64, "runs that one worker executes at once")
     look_every: timedelta = _seconds(0.5, "how often the marks are read while the model is silent")
     sweep_every: timedelta = _seconds(5, "how often lost doorbells, dead owners and old logs are looked for")
+    model: str = _name("scripted", "which model answers: scripted, or openai with the OPENAI_ variables")
     fragment_pace: timedelta = _seconds(0.04, "the scripted model's pause between two fragments", zero=True)
 
     retention: timedelta = _seconds(6 * 3600, "age at which an ended run's rows become one text", zero=True)

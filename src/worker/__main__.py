@@ -1,8 +1,9 @@
 """A worker as a process: `python -m worker`, with Redis and PostgreSQL behind it. Any number of them share the work.
 
-`REDIS_URL` and `DATABASE_URL` say where these are, `KODA_TREE` whose exercises to use, `KODA_…` every number
-(`shared/settings.py`). When `PORT` is set, `/healthz` and `/metrics` answer there (on `HOST`, 127.0.0.1). A signal lets
-running runs finish for a while and gives back the rest; exit codes are in `shared/adapters/process.py`.
+`REDIS_URL` and `DATABASE_URL` say where these are, `KODA_TREE` whose exercises to use, `KODA_MODEL` which model answers
+(`openai` needs `OPENAI_…`: `worker/models/endpoint.py`), `KODA_…` every number (`shared/settings.py`). When `PORT` is
+set, `/healthz` and `/metrics` answer there (on `HOST`, 127.0.0.1). A signal lets running runs finish for a while and
+gives back the rest; exit codes are in `shared/adapters/process.py`.
 """
 
 import asyncio
@@ -21,6 +22,7 @@ from shared.metrics import Metrics
 from shared.start import start_from
 from worker.bootstrap import build
 from worker.health import CountingHandler, health_app
+from worker.models.choice import open_model
 
 log = logger("worker")
 
@@ -30,8 +32,12 @@ ANSWER_S: Final = 1  # how long an answer about our health may hold up our end
 async def work(environment: Mapping[str, str], stop: Stop) -> None:
     """Execute runs until stopped."""
     start = start_from(environment)
-    async with open_ports(start.urls, start.settings) as ports, _health(environment):
-        consumer = build(ports, start.exercises, start.settings)
+    async with (
+        open_model(environment, start.settings) as model,
+        open_ports(start.urls, start.settings) as ports,
+        _health(environment),
+    ):
+        consumer = build(ports, start.exercises, start.settings, model)
         stop.by(consumer.drain)
         note(log, "working")
         await consumer.run()
