@@ -37,8 +37,9 @@ from tests.support.model_server import (
 from tests.support.models import Outcome, asked, outcome, reply_of, said
 from tests.support.notes import Notes, noting
 from worker.bootstrap import build
+from worker.models.completion import MOST_WITHOUT_EVENT
 from worker.models.endpoint import Endpoint
-from worker.models.openai import MOST_WITHOUT_EVENT, OpenAIModel
+from worker.models.openai import OpenAIModel
 from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, ToolCall, Usage
 
 T = TypeVar("T")
@@ -369,19 +370,27 @@ def test_a_connection_that_is_lost_when_all_is_said_costs_nothing() -> None:
     assert breaking_off(WHOLE) == Outcome(REPLY)
 
 
-def test_a_server_that_does_not_close_is_not_waited_for() -> None:
-    """After `[DONE]` the reply is over, and the connection is given up."""
+def test_what_comes_after_the_reason_is_read() -> None:
+    """Usage for certain; text nowhere that we know of, but it would be lost in silence."""
+    assert answered(spoken("a"), STOPPED, spoken("b"), usage(5, 2), DONE) == Outcome(
+        [Fragment("a"), Fragment("b"), STOP, Usage(input_tokens=5, output_tokens=2)]
+    )
+
+
+@pytest.mark.parametrize(("sent", "end"), [(spoken("Hel", "lo") + STOPPED, REPLY[:3]), (WHOLE, REPLY)])
+def test_a_server_that_does_not_close_is_not_waited_for(sent: bytes, end: list[Piece]) -> None:
+    """With the reason, or with `[DONE]`, the reply is over: the connection is given up, the next call has its own."""
 
     async def answer(exchange: Exchange) -> None:
         await exchange.begin()
-        await exchange.say(WHOLE)
+        await exchange.say(sent)
         await exchange.left()
 
     async def ask() -> list[Outcome]:
         async with scene(answer, linger=timedelta(0)) as on:
             return [await reply_of(on.model, "hello") for _ in range(2)]
 
-    assert run(ask()) == [Outcome(REPLY)] * 2
+    assert run(ask()) == [Outcome(end)] * 2
 
 
 # --- Errors -----------------------------------------------------------------------------------------------------------

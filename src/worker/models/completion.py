@@ -4,14 +4,18 @@ No I/O. A chunk that cannot be read fails the reply: to pass over it would be to
 """
 
 import json
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from shared.events import Json
+from shared.sse import EventStreamParser
 from worker.models.calls import Calls, ToolDelta
 from worker.models.port import Finished, FinishReason, Fragment, Piece, Usage
 from worker.models.refusal import Refused, error_in, refusal_for
+
+MOST_WITHOUT_EVENT: Final = 8 * 2**20  # bytes; no fragment is so long, so what has no event in them is no event stream
 
 _END: Final = "[DONE]"
 _REASONS: Final = {reason.value: reason for reason in FinishReason}
@@ -40,7 +44,7 @@ class _Chunk(msgspec.Struct):
 
 
 class Completion:
-    """Reads one reply: `take` its events as they come, then `rest`.
+    """Reads one reply: `feed` it the body as it comes, then `rest`.
 
     `ended` says that the server called this the end; nothing that comes after it belongs to the reply. `complete` says
     that nothing is missing from the text: the server gave a reason for stopping, or called it the end.
@@ -48,6 +52,8 @@ class Completion:
 
     def __init__(self) -> None:
         self.ended = False
+        self._parser = EventStreamParser()
+        self._since_event = 0
         self._reason: FinishReason | None = None
         self._usage: Usage | None = None
         self._calls = Calls()
@@ -56,6 +62,19 @@ class Completion:
     def complete(self) -> bool:
         """Whether the reply may end here."""
         return self.ended or self._reason is not None
+
+    def feed(self, chunk: bytes) -> Iterator[Fragment]:
+        """Take the next bytes, cut anywhere, and yield the text that they complete. Read it to its end.
+
+        Raises:
+            Refused: as `take`; or there is no event in so many bytes.
+        """
+        events = self._parser.feed(chunk)
+        for event in events:
+            yield from self.take(event.data)
+        self._since_event = 0 if events else self._since_event + len(chunk)
+        if self._since_event > MOST_WITHOUT_EVENT:
+            raise Refused(f"the model's server sent {self._since_event} bytes without an event")
 
     def take(self, data: str) -> list[Fragment]:
         """Take the data of one event and return the text in it.

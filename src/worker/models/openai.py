@@ -15,7 +15,6 @@ import httpx
 
 from shared.events import Json
 from shared.logs import logger, note
-from shared.sse import EventStreamParser
 from worker.models.completion import Completion
 from worker.models.endpoint import Endpoint
 from worker.models.port import Fragment, ModelFailed, Piece, Request
@@ -24,8 +23,7 @@ from worker.models.refusal import Refused, error_in, is_permanent, message_of
 log = logger("worker")
 
 CONNECT: Final = timedelta(seconds=10)  # the one wait that is ours to bound: how long a model thinks, its reader says
-LINGER: Final = timedelta(milliseconds=200)  # for what is of use but not needed: an error's words, a body's last bytes
-MOST_WITHOUT_EVENT: Final = 8 * 2**20  # bytes; no fragment is so long, so this is no event stream
+LINGER: Final = timedelta(milliseconds=500)  # for what is of use but not needed: an error's words, a reply's usage
 MOST_OF_ERROR: Final = 16 * 2**10  # bytes that are read of it
 MOST_SAID: Final = 500  # characters that are logged of it
 
@@ -77,21 +75,15 @@ class OpenAIModel:
 
     async def _fragments(self, request: Request, completion: Completion) -> AsyncGenerator[Fragment]:
         """Yield the text, and read the whole answer into `completion`."""
-        parser, since_event = EventStreamParser(), 0
         try:
             async with self._answer(request) as chunks:
                 async for chunk in chunks:
-                    events = parser.feed(chunk)
-                    for event in events:
-                        for fragment in completion.take(event.data):
-                            yield fragment
-                    if completion.ended:
+                    for fragment in completion.feed(chunk):
+                        yield fragment
+                    if completion.complete:
                         break
-                    since_event = 0 if events else since_event + len(chunk)
-                    if since_event > MOST_WITHOUT_EVENT:
-                        raise Refused(f"the model's server sent {since_event} bytes without an event")
-                # Only a body that was read to its end leaves its connection to the next call.
-                await self._drain(chunks)
+                for fragment in await self._linger(chunks, completion):
+                    yield fragment
         except httpx.RequestError as error:
             if not completion.complete:
                 kind = type(error).__name__
@@ -135,11 +127,18 @@ class OpenAIModel:
         except (ValueError, RecursionError):
             return text
 
-    async def _drain(self, chunks: AsyncIterator[bytes]) -> None:
+    async def _linger(self, chunks: AsyncIterator[bytes], completion: Completion) -> list[Fragment]:
+        """Read on to the body's end when the reply is complete, unless that is long in coming.
+
+        There is usage to come, and only a body that was read to its end leaves its connection to the next call; but a
+        server that neither says so nor closes must not make a failure of a reply that is here.
+        """
+        fragments: list[Fragment] = []
         with suppress(TimeoutError, httpx.RequestError):
             async with asyncio.timeout(self._linger_s):
-                async for _ in chunks:
-                    pass
+                async for chunk in chunks:
+                    fragments += completion.feed(chunk)
+        return fragments
 
 
 def _refusal(answer: httpx.Response) -> Refused | None:
