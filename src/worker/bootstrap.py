@@ -9,6 +9,7 @@ from shared.bootstrap import Ports
 from shared.exercises import Exercises
 from shared.ledger import Ledger
 from shared.settings import Settings
+from worker.archivist import Archivist
 from worker.consumer import Consumer
 from worker.executor import Executor
 from worker.models.port import Model
@@ -17,10 +18,12 @@ from worker.models.scripted import ScriptedModel
 
 def build(ports: Ports, exercises: Exercises, settings: Settings, model: Model | None = None) -> Consumer:
     """Return a worker under a name of its own. `model` defaults to the scripted one."""
-    ledger = Ledger(ports.store, SystemClock(), exercises)
+    clock = SystemClock()
+    ledger = Ledger(ports.store, clock, exercises)
     speaker = model if model is not None else ScriptedModel(settings.fragment_pace)
     executor = Executor(ledger, ports.store, ports.output, ports.marks, speaker, settings)
-    return Consumer(new_owner(), ledger, ports.store, ports.queue, executor, settings)
+    archivist = Archivist(ports.store, clock, settings)
+    return Consumer(new_owner(), ledger, ports.store, ports.queue, executor, archivist, settings)
 
 
 def new_owner() -> str:

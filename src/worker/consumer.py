@@ -16,6 +16,7 @@ from shared.ledger import Ledger
 from shared.logs import logger, note
 from shared.ports import Claim, Delivery, Held, InputQueue, Mark, Resumed, Store
 from shared.settings import Settings
+from worker.archivist import Archivist
 from worker.executor import Executor
 from worker.patience import pause
 from worker.signals import Signals
@@ -32,13 +33,15 @@ class Consumer:
     """One worker: executes up to `settings.concurrency` runs at once under the name `owner`."""
 
     def __init__(
-        self, owner: str, ledger: Ledger, store: Store, queue: InputQueue, executor: Executor, settings: Settings
-    ) -> None:
+        self, owner: str, ledger: Ledger, store: Store, queue: InputQueue, executor: Executor, archivist: Archivist,
+        settings: Settings,
+    ) -> None:  # fmt: skip
         self._owner = owner
         self._ledger = ledger
         self._store = store
         self._queue = queue
         self._executor = executor
+        self._archivist = archivist
         self._settings = settings
         self._running: dict[str, _Running] = {}
         self._idle: set[Held] = set()  # held at the last renewal, and executed by nobody
@@ -47,19 +50,21 @@ class Consumer:
         self._draining = asyncio.Event()
 
     async def run(self) -> None:
-        """Work until `drain` or cancellation: take, sweep and renew, each at its own pace."""
+        """Work until `drain` or cancellation: take, sweep, archive and renew, each at its own pace."""
         taking = asyncio.create_task(self._take_forever())
         sweeping = asyncio.create_task(self._every(self._settings.sweep_every, self._sweep))
+        archiving = asyncio.create_task(self._every(self._settings.sweep_every, self._archivist.sweep))
         renewing = asyncio.create_task(self._every(self._settings.renew_every, self._renew))
         drained = asyncio.create_task(self._draining.wait())
+        tasks = (taking, sweeping, archiving, renewing, drained)
         try:
-            done, _ = await asyncio.wait((taking, sweeping, renewing, drained), return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()  # of the loops, only one that crashed is ever done
-            await _stop(taking, sweeping)
+            await _stop(taking, sweeping, archiving)
             await self._finish_or_give_back()
         finally:
-            await _stop(taking, sweeping, renewing, drained, *self._serving)
+            await _stop(*tasks, *self._serving)
 
     def drain(self) -> None:
         """Take nothing new; let running runs finish within `settings.drain`, give back the rest; then `run` returns."""
@@ -197,7 +202,7 @@ class Consumer:
         await self._execute(claim)
         await self._work_off(claim.run.session_id)
 
-    async def _every(self, period: timedelta, work: Callable[[], Awaitable[None]]) -> None:
+    async def _every(self, period: timedelta, work: Callable[[], Awaitable[object]]) -> None:
         failures = 0
         while True:
             if not failures:

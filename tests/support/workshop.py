@@ -21,6 +21,7 @@ from shared.run import RunStatus
 from shared.settings import MERGE_WINDOW, Settings
 from tests.support.moved_loop import now, settle
 from tests.support.notes import Notes, noting
+from worker.archivist import Archivist
 from worker.consumer import Consumer
 from worker.executor import Executor
 from worker.models.port import Fragment, Model, Request, Usage
@@ -276,7 +277,8 @@ async def working(
     door = shop.door() if ports is None else ports
     ledger = Ledger(door.store, LoopClock(), rules)
     executor = Executor(ledger, door.store, door.output, door.marks, model, shop.settings)
-    consumer = Consumer(name, ledger, door.store, door.queue, executor, shop.settings)
+    archivist = Archivist(door.store, LoopClock(), shop.settings)
+    consumer = Consumer(name, ledger, door.store, door.queue, executor, archivist, shop.settings)
     worker = Worker(name, door, consumer, asyncio.create_task(consumer.run()))
     await settle()
     try:

@@ -413,6 +413,25 @@ async def test_a_run_that_has_just_been_given_back_is_not_lost(shop: Workshop) -
     assert shop.notes.of("lease_lost") == []
 
 
+# --- Keeping house ----------------------------------------------------------------------------------------------------
+
+
+@on(partial(open_workshop, Settings(retention=timedelta(minutes=1))))
+async def test_old_runs_are_archived(shop: Workshop) -> None:
+    """After the retention and a sweep the rows of a run are one text; a store that was away meanwhile delays that."""
+    door = shop.door()
+    async with working(shop, Speaker("a", "b"), ports=door):
+        accepted = await shop.accept()
+        await pass_time(59)
+        assert (await shop.stored(accepted.run_id)).archived_text is None
+        store_away(door, True)
+        await pass_time(10)
+        store_away(door, False)
+        await pass_time(A_SWEEP)
+        assert (await shop.stored(accepted.run_id)).archived_text == "ab"
+        assert await shop.log(accepted.run_id) == [done(accepted.run_id, 2)]
+
+
 # --- Runs that nobody executes ----------------------------------------------------------------------------------------
 
 
@@ -711,6 +730,34 @@ async def test_a_doorbell_reclaimed_when_the_worker_ends_is_not_lost(shop: Works
         await call.end()
         await worker.running
     assert await shop.ports.queue.depth() == 1
+
+
+class Dawdling:
+    """A model that takes a minute to stop, a second when it is told to hurry."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
+        """Say one thing, and wait."""
+        try:
+            yield Fragment("a")
+            await asyncio.Event().wait()
+        finally:
+            try:
+                await asyncio.sleep(60)
+            finally:
+                await asyncio.sleep(1)
+
+
+@in_a_workshop
+async def test_a_model_that_is_slow_to_close_does_not_keep_its_run(shop: Workshop) -> None:
+    """Two seconds after it was told to stop its run is given back; then it is hurried, and waited for."""
+    async with working(shop, Dawdling(), "w1") as worker:
+        accepted = await shop.accept()
+        await settle()
+        worker.consumer.drain()
+        await pass_time(12.1)
+        assert [note["run_id"] for note in shop.notes.of("run_given_back")] == [accepted.run_id]
+        await worker.running
+        assert now() == pytest.approx(13, abs=0.1)
 
 
 @in_a_workshop
