@@ -48,8 +48,8 @@ def _addresses(host: str) -> dict[str, str]:
 
 
 @contextmanager
-def _on_memory(room: str, work: str) -> Iterator[tuple[Child, httpx.Client]]:
-    given = {**_addresses("127.0.0.1:1"), "PORT": "0"}
+def _on_memory(room: str, work: str, **settings: str) -> Iterator[tuple[Child, httpx.Client]]:
+    given = {**_addresses("127.0.0.1:1"), "PORT": "0", **settings}
     with running("-c", ON_MEMORY, room, work, given=given) as child, _client(child) as client:
         yield child, client
 
@@ -118,6 +118,21 @@ def test_a_gateway_tells_its_streams_before_it_ends() -> None:
         assert gateway.ended() == 0
     assert [line["event"] for line in gateway.lines] == ["listening", "message_accepted", "stopping"]
     assert gateway.lines[-1]["signal"] == "SIGTERM"
+
+
+def test_a_gateway_that_drains_can_be_ended_at_once() -> None:
+    """A second signal does not wait for a request whose body never comes, however long draining may take."""
+    head = ("POST /chat HTTP/1.1", "Host: koda", "Content-Length: 9", "Expect: 100-continue", "", "")
+    with (
+        _on_memory("gateway", "serve", KODA_DRAIN="9h") as (gateway, client),
+        socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=10) as connection,
+    ):
+        connection.sendall("\r\n".join(head).encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")  # now somebody waits for the body
+        gateway.signal(signal.SIGTERM)
+        gateway.until("stopping")
+        gateway.signal(signal.SIGTERM)
+        assert gateway.ended() == 143
 
 
 def test_a_worker_drains_and_ends() -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ Line = dict[str, Json]
 
 ROOT: Final = Path(__file__).parents[2]
 END_S: Final = 30.0
+LIFE_S: Final = 60.0
 
 _OURS: Final = ("REDIS_URL", "DATABASE_URL", "MOCK", "SELFTEST", "HOST", "PORT")
 
@@ -61,7 +63,10 @@ def environment(**given: str) -> dict[str, str]:
 
 @contextmanager
 def running(*arguments: str, given: Mapping[str, str] | None = None) -> Iterator[Child]:
-    """Start Python with these arguments in the kit's folder, with nothing of ours in its environment but `given`."""
+    """Start Python with these arguments in the kit's folder, with nothing of ours in its environment but `given`.
+
+    It lives a minute at most, so that waiting for a line that never comes fails the test instead of holding it up.
+    """
     pipe = subprocess.PIPE
     with subprocess.Popen(
         [sys.executable, *arguments],
@@ -72,7 +77,10 @@ def running(*arguments: str, given: Mapping[str, str] | None = None) -> Iterator
         stderr=pipe,
         text=True,
     ) as process:
+        watchdog = threading.Timer(LIFE_S, process.kill)
+        watchdog.start()
         try:
             yield Child(process)
         finally:
+            watchdog.cancel()
             process.kill()
