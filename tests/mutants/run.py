@@ -1,0 +1,76 @@
+"""`python -m tests.mutants.run [NAME …]`: judge the whole catalogue, or what has one of these words in its name.
+
+Prints a line for each submission and a count. Ends with 1 when one of them was not judged as the catalogue says.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.mutants.catalog import MUTANTS, VARIANTS, Mutant, write
+from tests.support.judging import Judged, judge
+
+AT_ONCE = 2
+
+
+def complaint(mutant: Mutant, judged: Judged) -> str:
+    """Return what is wrong with a verdict, "" when it is as the catalogue says.
+
+    The checks that see the mistake say so in one of its states. Another one may be blocked by the exercise it is in,
+    and by no other. A right submission passes all six.
+    """
+    if judged.left_behind:
+        return f"left behind: {judged.left_behind}"
+    if len(judged.results.get("checks", ())) != 6:  # type: ignore[arg-type]
+        return f"no six results, exit code {judged.code}: {judged.err[-300:]}"
+    missed = {
+        number: judged.states[number] for number in mutant.caught_by if judged.states[number] not in mutant.states
+    }
+    if missed:
+        return f"expected {' or '.join(mutant.states)}: {missed}"
+    others = {number: state for number, state in judged.wrong.items() if number not in mutant.caught_by}
+    unfounded = {
+        number: f"{state} {judged.checks[number]['blocked_by']}"
+        for number, state in others.items()
+        if state != "blocked" or judged.checks[number]["blocked_by"] != [mutant.exercise]
+    }
+    return f"expected nothing but blocked: {unfounded}" if unfounded else ""
+
+
+def judge_all(mutants: Sequence[Mutant], folder: Path, tell: Callable[[Mutant, Judged, str], None]) -> int:
+    """Judge submissions, `AT_ONCE` at a time, tell of each in their order, and return how many were misjudged."""
+
+    def one(mutant: Mutant) -> Judged:
+        return judge(write(mutant, folder / mutant.name))
+
+    wrong = 0
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for mutant, judged in zip(mutants, threads.map(one, mutants), strict=True):
+            fault = complaint(mutant, judged)
+            wrong += bool(fault)
+            tell(mutant, judged, fault)
+    return wrong
+
+
+def main(words: Sequence[str]) -> int:
+    """Judge what was asked for and print the table; return the exit code."""
+    chosen = [each for each in (*MUTANTS, *VARIANTS) if not words or any(word in each.name for word in words)]
+    width = max((len(each.name) for each in chosen), default=0)
+
+    def tell(mutant: Mutant, judged: Judged, fault: str) -> None:
+        states = ", ".join(f"{number} {state}" for number, state in judged.wrong.items()) if judged.results else "-"
+        word = "misjudged" if fault else "ok"
+        print(f"{word:9}  {mutant.name:{width}}  {judged.took_s:5.1f} s  {states or 'all pass'}", flush=True)
+        if fault:
+            print(f"           {fault}", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = judge_all(chosen, Path(folder), tell)
+    print(f"{len(chosen)} submissions, {len(chosen) - wrong} judged as the catalogue says, {wrong} not")
+    return 1 if wrong or not chosen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
