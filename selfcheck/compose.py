@@ -31,8 +31,8 @@ async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket
     """Run what the spec asks for until the server is told to end."""
     settings = Settings.from_environment({**os.environ, **spec.settings})
     urls = Urls(spec.redis_url, spec.database_url) if spec.redis_url else None
-    watched = observed(exercises)
     gate = lab.Gate()
+    watched = observed(exercises, gate.closed)
     clock: Clock = SystemClock()
     controls: dict[str, lab.Control] = {}
     async with AsyncExitStack() as stack:
@@ -41,7 +41,7 @@ async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket
             moved, shuffled = MovedClock(), ShuffledOutput(ports.output)
             clock, ports = moved, replace(ports, output=shuffled)
             if "gateway" in spec.roles:
-                controls |= lab.GatewayControls(moved, shuffled, exercises).controls()
+                controls |= lab.GatewayControls(gate, moved, shuffled, exercises).controls()
             if "worker" in spec.roles:
                 ledger = Ledger(ports.store, SystemClock(), watched)
                 controls |= lab.WorkerControls(gate, ports, ledger, settings).controls()

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import msgspec
+
 from selfcheck import trees
 from selfcheck.checks import CHECKS
 from selfcheck.checks.check import Check, ProbeRaised
@@ -19,7 +21,7 @@ from selfcheck.spec import ServiceSpec
 from selfcheck.stage import Broken, Gone, Silent, Stage
 from shared.errors import Unavailable
 from shared.events import Json
-from shared.foreign import shown
+from shared.foreign import shown, told
 
 ALL = frozenset(trees.EXERCISES)
 
@@ -32,6 +34,7 @@ class Outcome:
     finding: Finding = NOTHING_WRONG
     evidence: Mapping[str, Json] = field(default_factory=dict)
     where: str = ""  # where it raised or hangs, when that is known
+    accused: int | None = None  # the exercise that the service blames
 
 
 class Judge:
@@ -64,6 +67,7 @@ class Judge:
         blocked_by: tuple[int, ...] = ()
         if outcome.state is not State.PASSED:
             outcome, blocked_by = self._attribute(check, outcome)
+        self._wrong.update(blocked_by)
         if check.exercise is not None and outcome.state not in (State.PASSED, State.BLOCKED):
             self._wrong.add(check.exercise)
         where = outcome.where
@@ -81,7 +85,7 @@ class Judge:
         if check.exercise in self._faults:
             return self._faults[check.exercise]
         outcome = _play(check, service, self._seed)
-        if outcome.state in (State.CRASHED, State.HUNG, State.ENVIRONMENT) or service.exit_code is not None:
+        if service.exit_code is not None:
             self.close()  # the next check gets a fresh one
         return outcome
 
@@ -116,9 +120,9 @@ class Judge:
         if not mine or file == shown(Path(self._spec.stand_in) / Path(file).name):
             raise service.why_not_started()
         given = f"import of {file}"
-        if service.hung_at is not None:
+        if service.hung_at is not None or service.stopped:
             finding = Finding("A tree's file defines things and returns.", given, "it returns", "it does not return")
-            outcome = Outcome(State.HUNG, finding, {}, shown_at(service.hung_at))
+            outcome = Outcome(State.HUNG, finding, {}, shown_at(service.hung_at or file))
         else:
             actual = f"the process ended with exit code {service.exit_code}"
             finding = Finding("A tree's file defines things and returns.", given, "it returns", actual)
@@ -132,18 +136,22 @@ class Judge:
     def _attribute(self, check: Check, outcome: Outcome) -> tuple[Outcome, tuple[int, ...]]:
         """Tell a todo, a blocked check and the exercise's own fault apart."""
         own = frozenset() if check.exercise is None else frozenset({check.exercise})
-        if check.exercise is not None and trees.is_untouched(Path(self._spec.tree), check.exercise):
-            return replace(outcome, state=State.TODO), ()
-        if check.exercise in self._faults:
+        if check.exercise in self._faults or outcome.state is State.ENVIRONMENT:
             return outcome, ()
-        # Most often it is one that was found wrong a moment ago: then this one trial tells all.
-        suspects = frozenset(self._wrong) - own
+        if check.exercise is not None and trees.is_untouched(Path(self._spec.tree), check.exercise):
+            if outcome.accused not in (None, check.exercise):
+                outcome = self._try(check, ALL - own)  # what is to be done here, and not what is wrong elsewhere
+            return replace(outcome, state=State.TODO), ()
+        if outcome.state is State.HUNG and outcome.accused in own:
+            return outcome, ()  # a loop in it is its own, whatever it was given; showing it once more takes seconds
+        # Most often it is the one that is blamed, or those that were found wrong before: then one trial tells all.
+        suspects = (frozenset(self._wrong) if outcome.accused is None else frozenset({outcome.accused})) - own
         if suspects and self._try(check, suspects).state is State.PASSED:
             return replace(outcome, state=State.BLOCKED, where=""), self._blockers(check, suspects)
         alone = self._try(check, ALL - own)
         if alone.state is not State.PASSED:
             # Without an exercise of its own it was the solution that did not pass: that is the kit, or the machine.
-            return (alone, ()) if own else (replace(alone, state=State.ENVIRONMENT), ())
+            return (alone if own else replace(alone, state=State.ENVIRONMENT)), ()
         return replace(outcome, state=State.BLOCKED, where=""), self._blockers(check, ALL - own)
 
     def _blockers(self, check: Check, replaced: frozenset[int]) -> tuple[int, ...]:
@@ -165,8 +173,6 @@ class Judge:
 
 def replace_spec(spec: ServiceSpec, replaced: tuple[int, ...]) -> ServiceSpec:
     """Return the spec with other exercises taken from the stand-in."""
-    import msgspec
-
     return msgspec.structs.replace(spec, replaced=replaced)
 
 
@@ -191,28 +197,48 @@ def _play(check: Check, service: Service, seed: int) -> Outcome:
         return Outcome(State.CRASHED, finding, stage.evidence if stage else {}, shown_at(raised.where))
     except (Gone, Silent, Unavailable) as trouble:
         return _explain(trouble, service, stage.evidence if stage else {})
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as garbled:
+        # Whatever is in the service may answer whatever it likes; the judge is not to fall over it.
+        finding = Finding("The service keeps to its protocol.", "", "an answer as agreed", told(garbled))
+        return Outcome(State.FAILED, finding, stage.evidence if stage else {})
 
 
 def _explain(trouble: Exception, service: Service, evidence: Mapping[str, Json]) -> Outcome:
-    """Say why the service did not do its part: which of the exercises, or the surroundings."""
-    service.settle()
-    if service.hung_at is not None:
-        finding = Finding("The exercise returns.", "a call by the service", "it returns", "it does not return")
-        return Outcome(State.HUNG, finding, evidence, shown_at(service.hung_at))
-    if service.crash is not None:
-        line = service.crash
-        finding = Finding(
-            "The exercise answers.", f"a call by the service of exercise {line['exercise']}",
-            "an answer", f"{line['raised']}: {line['message']}",
-        )  # fmt: skip
-        return Outcome(State.CRASHED, finding, evidence, shown_at(str(line["where"])))
-    if service.refused is not None:
-        line = service.refused
+    """Say why the service did not do its part: which of the exercises, or the surroundings. It is ended by this."""
+    service.settle(briefly=isinstance(trouble, Silent))
+    outcome = _reason(trouble, service)
+    service.stop()
+    return replace(outcome, evidence=evidence)
+
+
+def _reason(trouble: Exception, service: Service) -> Outcome:
+    if service.hung_at is not None or service.stopped:
+        actual = "it does not return" if service.hung_at is not None else "it stopped its own process"
+        finding = Finding("The exercise returns.", "a call by the service", "it returns", actual)
+        file, _, line = (service.hung_at or ":0").rpartition(":")
+        accused = trees.exercise_at(Path(service.spec.tree), file, int(line))
+        return Outcome(State.HUNG, finding, where=shown_at(service.hung_at or ""), accused=accused)
+    if service.fault is not None:
+        return _told_by(service.fault)
+    if isinstance(trouble, Silent):
+        return Outcome(State.FAILED, Finding("The service goes on.", "", trouble.awaited, "it did not come"))
+    if isinstance(trouble, Unavailable):
+        return Outcome(State.ENVIRONMENT, Finding(f"The {trouble.service} answers.", "", "", trouble.problem))
+    actual = f"it ended with exit code {service.exit_code}"
+    return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual))
+
+
+def _told_by(line: Line) -> Outcome:
+    """Say what a line says of an exercise that went wrong inside the service."""
+    if line["event"] == "illegal_transition":
         move = f"transition({line['source']}, {line['target']})"
         finding = Finding("A run can move as the table says.", move, f"returns {line['target']}", "it was refused")
-        return Outcome(State.FAILED, finding, evidence)
-    if isinstance(trouble, Silent):
-        finding = Finding("The service goes on.", "", trouble.awaited, "it did not come")
-        return Outcome(State.FAILED, finding, evidence)
-    actual = f"it ended with exit code {service.exit_code}"
-    return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual), evidence)
+        return Outcome(State.FAILED, finding, accused=1)
+    accused = int(str(line["exercise"]))
+    if line["event"] == "exercise_strayed":
+        given, expected, actual = (str(line[name]) for name in ("given", "expected", "actual"))
+        rule = f"What exercise {accused} does can be worked with."
+        return Outcome(State.FAILED, Finding(rule, given, expected, actual), accused=accused)
+    given, actual = f"a call by the service of exercise {accused}", f"{line['raised']}: {line['message']}"
+    finding = Finding("The exercise answers.", given, "an answer", actual)
+    return Outcome(State.CRASHED, finding, where=shown_at(str(line["where"])), accused=accused)

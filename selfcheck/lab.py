@@ -50,6 +50,17 @@ class Gate:
         self._moved.set()
         self._moved = asyncio.Event()
 
+    def closed(self) -> bool:
+        """Whether every run says no more, from some fragment on, until the gate is moved."""
+        return self._open_for is not None
+
+    async def control(self, arguments: list[Json]) -> Json:
+        """Let the model say so many fragments of each run; null: all."""
+        (fragments,) = arguments
+        assert fragments is None or isinstance(fragments, int), "fragments are counted"
+        self.set(fragments)
+        return None
+
     async def pass_through(self, said: int) -> None:
         """Return when a run that has said so many fragments may say one more."""
         while self._open_for is not None and said >= self._open_for:
@@ -78,7 +89,8 @@ class GatedModel:
 class GatewayControls:
     """The lab's hands on the gateway's side."""
 
-    def __init__(self, clock: MovedClock, shuffled: ShuffledOutput, exercises: Exercises) -> None:
+    def __init__(self, gate: Gate, clock: MovedClock, shuffled: ShuffledOutput, exercises: Exercises) -> None:
+        self._gate = gate
         self._clock = clock
         self._shuffled = shuffled
         self._exercises = exercises
@@ -86,6 +98,7 @@ class GatewayControls:
     def controls(self) -> dict[str, Control]:
         """Return the controls by name."""
         return {
+            "gate": self._gate.control,  # nothing passes it here; but what is behind it is awaited here
             "advance": self.advance,
             "shuffle": self.shuffle,
             "arrivals": self.arrivals,
@@ -130,14 +143,7 @@ class WorkerControls:
 
     def controls(self) -> dict[str, Control]:
         """Return the controls by name."""
-        return {"gate": self.gate, "late_write": self.late_write}
-
-    async def gate(self, arguments: list[Json]) -> Json:
-        """Let the model say so many fragments of each run; null: all."""
-        (fragments,) = arguments
-        assert fragments is None or isinstance(fragments, int), "fragments are counted"
-        self._gate.set(fragments)
-        return None
+        return {"gate": self._gate.control, "late_write": self.late_write}
 
     async def late_write(self, arguments: list[Json]) -> Json:
         """Wake the run's own worker after the end: it believes the run to be `running`, and writes a fragment.

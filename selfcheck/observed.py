@@ -1,12 +1,17 @@
-"""Exercises under observation: what they raise inside the service is said on a log line, with its place in the tree."""
+"""Exercises under observation: what goes wrong in them inside the service is said on a log line, and at once.
+
+Two things are said: that an exercise raised, with its place in the tree, and that it strayed: gave what nobody can work
+with, or keeps what somebody waits for. The call then raises, so that nothing is built on it.
+"""
 
 import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import TypeVar
 
-from selfcheck.probes import raised_at
-from shared.exercises import Exercises, Orderer
+from gateway.guard import Guard
+from selfcheck.probes import raised_at, safely
+from shared.exercises import Exercises, Orderer, OrdererFactory
 from shared.logs import logger, note
 from shared.run import Run, RunStatus
 
@@ -19,8 +24,16 @@ class ExerciseCrashed(RuntimeError):
     """An exercise raised what its rule does not let it raise: SystemExit too, which would end the service."""
 
 
-def observed(exercises: Exercises) -> Exercises:
-    """Return the same exercises, each call watched."""
+class ExerciseStrayed(RuntimeError):
+    """An exercise did what nobody can go on from."""
+
+
+def observed(exercises: Exercises, awaited: Callable[[], bool]) -> Exercises:
+    """Return the same exercises, each call watched.
+
+    While `awaited` is true nothing more comes than what is there, and somebody waits for all of it. What an orderer
+    withholds then is missed; at other times it may be told from what is delivered in the end, which shows more.
+    """
 
     def transition(current: RunStatus, target: RunStatus) -> RunStatus:
         return _watch(1, lambda: exercises.transition(current, target), allowed=(ValueError,))
@@ -29,30 +42,77 @@ def observed(exercises: Exercises) -> Exercises:
         return _watch(4, lambda: exercises.should_merge(previous, now))
 
     def resume_from(last_event_id: str | None) -> int:
-        return _watch(3, lambda: exercises.resume_from(last_event_id))
+        answer = _watch(3, lambda: exercises.resume_from(last_event_id))
+        if not _is_number(answer) or int.__lt__(answer, 0):
+            raise _strayed(3, f"resume_from({last_event_id!r})", "a number, 0 or more", safely(lambda: repr(answer)))
+        return answer
 
     def orderer(start: int, emit: Callable[[int, T], None], /) -> Orderer[T]:
-        return _ObservedOrderer(_watch(2, lambda: exercises.SeqOrderer(start, emit)))
+        return _ObservedOrderer(exercises.SeqOrderer, start, emit, awaited)
 
     return Exercises(transition=transition, should_merge=should_merge, resume_from=resume_from, SeqOrderer=orderer)
 
 
 class _ObservedOrderer(Orderer[T]):
-    def __init__(self, orderer: Orderer[T]) -> None:
-        self._orderer = orderer
+    def __init__(
+        self, make: OrdererFactory, start: int, emit: Callable[[int, T], None], awaited: Callable[[], bool]
+    ) -> None:
+        self._emit = emit
+        self._awaited = awaited
+        self._offered = Guard(start)
+        self._owed: set[int] = set()  # offered, and not emitted since
+        self._kind: type[T] | None = None  # of what is offered
+        self._orderer = _watch(2, lambda: make(start, self._take))
 
     def offer(self, seq: int, item: T, /) -> None:
+        self._kind = type(item)
+        if seq >= self._offered.next_seq:
+            self._owed.add(seq)
+        self._offered.saw(seq, at=0)
         _watch(2, lambda: self._orderer.offer(seq, item))
+        if self._owed and self._awaited():
+            self._refuse_withheld(seq)
+
+    def _take(self, seq: int, item: T) -> None:
+        if not _is_number(seq) or type(item) is not self._kind:
+            actual = f"emit({_shown(seq)}, {_shown(item)})"
+            raise _strayed(2, "an offer", "emit(number, item), with what was offered", actual)
+        self._owed.discard(seq)
+        self._emit(seq, item)
+
+    def _refuse_withheld(self, seq: int) -> None:
+        due = min(self._owed)
+        if due < self._offered.next_seq:
+            given = f"offer({seq}, …), with all before {self._offered.next_seq} offered by then"
+            raise _strayed(2, given, f"emit({due}, …) before it returns", f"{due} was not emitted")
 
 
-def _watch(number: int, call: Callable[[], T], allowed: tuple[type[BaseException], ...] = ()) -> T:
+def _is_number(answer: object) -> bool:
+    return isinstance(answer, int)  # whatever its type was promised to be
+
+
+def _shown(argument: object) -> str:
+    kind = safely(lambda: type(argument).__name__)
+    return safely(lambda: repr(argument)) if _is_number(argument) else f"a {kind}"
+
+
+def _strayed(number: int, given: str, expected: str, actual: str) -> ExerciseStrayed:
+    note(log, "exercise_strayed", logging.ERROR, exercise=number, given=given, expected=expected, actual=actual)
+    return ExerciseStrayed(f"exercise {number}: {given}: expected {expected}: {actual}")
+
+
+def _watch(number: int, call: Callable[[], T], allowed: tuple[type[Exception], ...] = ()) -> T:
     try:
         return call()
+    except ExerciseStrayed:
+        raise
     except allowed:
         raise
-    except BaseException as raised:
+    except BaseException as error:
+        kind = type(error)
+        raised, message = safely(lambda: kind.__name__), safely(error.__str__)
         note(
-            log, "exercise_raised", logging.ERROR, exercise=number, where=raised_at(raised),
-            raised=type(raised).__name__, message=str(raised)[:200],
+            log, "exercise_raised", logging.ERROR, exercise=number, where=raised_at(error), raised=raised,
+            message=message,
         )  # fmt: skip
-        raise ExerciseCrashed(f"exercise {number} raised {type(raised).__name__}: {raised}") from raised
+        raise ExerciseCrashed(f"exercise {number} raised {raised}: {message}") from error

@@ -41,7 +41,7 @@ def _attempt(call: Callable[[], Json]) -> Json:
         return {
             "raised": type(raised).__name__,
             "value_error": isinstance(raised, ValueError),
-            "message": _safely(raised.__str__),
+            "message": safely(raised.__str__),
             "where": raised_at(raised),
         }
 
@@ -134,7 +134,7 @@ def spell(answer: object) -> Json:
 
 def described(thing: object) -> Json:
     """Return the type of something that is no plain value, and what it says of itself."""
-    return {"type": _safely(lambda: type(thing).__name__), "says": _safely(lambda: repr(thing))}
+    return {"type": safely(lambda: type(thing).__name__), "says": safely(lambda: repr(thing))}
 
 
 def raised_at(raised: BaseException) -> str:
@@ -149,7 +149,8 @@ def raised_at(raised: BaseException) -> str:
     return where
 
 
-def _safely(say: Callable[[], str]) -> str:
+def safely(say: Callable[[], str]) -> str:
+    """Return what a foreign object says of itself, cut to a length, or that it cannot say it."""
     try:
         return str(say())[:LONGEST_TEXT].encode("utf-8", "replace").decode()
     except BaseException as failure:

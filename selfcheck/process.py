@@ -25,6 +25,7 @@ START_S = 20.0  # on a machine that does ten other things
 SETTLE_S = 0.5
 HUNG_DUMPS = 2  # the loop is shown each 0.8 s that it stands; twice in the same exercise is no bad luck
 
+_FAULTS = {"exercise_raised", "exercise_strayed", "illegal_transition"}
 _TREE_FILES = tuple(shape.file for shape in SHAPES)
 
 
@@ -34,10 +35,10 @@ class Service:
     def __init__(self, spec: ServiceSpec, processes: "dict[str, subprocess.Popen[bytes]]") -> None:
         self.spec = spec
         self.log = Logbook(self._on_line, self._on_stack)
-        self.crash: Line | None = None  # an exercise raised inside the service
-        self.refused: Line | None = None  # a move was refused although the check does not expect that
+        self.fault: Line | None = None  # the line that tells which exercise went wrong inside the service, and how
         self.hung_at: str | None = None  # file:line of the tree in which the loop stands still
-        self.refusals_expected = False
+        self.stopped = False  # a process was stopped, as by SIGSTOP: it cannot say where
+        self.refusals_expected = False  # a move that is refused is no fault
         self._processes = processes  # by role: "gateway", "worker", or "gateway+worker"
         self._stood_in_tree = 0
         self._readers: list[threading.Thread] = []
@@ -46,6 +47,8 @@ class Service:
             assert process.stderr is not None, "it was asked for"
             self._read(self.log.read, process.stderr)
             self._read(self.log.read_prints, process.stdout)
+            if hasattr(os, "waitid"):
+                threading.Thread(target=self._watch_for_stop, args=(process.pid,), daemon=True).start()
 
     def url(self, role: str) -> str:
         """Return where the process with this role listens, waiting until it does.
@@ -95,11 +98,11 @@ class Service:
         for process in self._processes.values():
             process.wait()
 
-    def settle(self) -> None:
+    def settle(self, *, briefly: bool = False) -> None:
         """Give the service a moment to end, if it is ending, and its last lines to be read: they say why."""
         for process in self._processes.values():
             try:
-                process.wait(timeout=SETTLE_S)
+                process.wait(timeout=0 if briefly else SETTLE_S)
             except subprocess.TimeoutExpired:
                 return
         for reader in self._readers:
@@ -138,17 +141,23 @@ class Service:
             except (ProcessLookupError, PermissionError):
                 process.kill()
 
-    # in the logbook's threads
+    # in threads of their own
+
+    def _watch_for_stop(self, pid: int) -> None:
+        try:
+            state = os.waitid(os.P_PID, pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:  # it has ended, and somebody else was told
+            return
+        if state is not None and state.si_code in (os.CLD_STOPPED, os.CLD_TRAPPED):
+            self.stopped = True
+            self._kill()
 
     def _on_line(self, line: Line) -> None:
         if line["event"] == "loop_resumed":
             self._stood_in_tree = 0
-        elif line["event"] == "exercise_raised":
-            self.crash = self.crash or line
+        elif line["event"] in _FAULTS and not (line["event"] == "illegal_transition" and self.refusals_expected):
+            self.fault = self.fault or line
             self._kill()  # whoever waits for an answer learns at once that none will come
-        elif line["event"] == "illegal_transition" and not self.refusals_expected:
-            self.refused = self.refused or line
-            self._kill()
 
     def _on_stack(self, stack: Stack) -> None:
         at = next((frame for frame in stack.frames if frame.rsplit(":", 1)[0].endswith(_TREE_FILES)), None)

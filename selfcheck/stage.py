@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import groupby
+from operator import itemgetter
 from types import TracebackType
 
 import httpx
@@ -24,7 +25,8 @@ from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from shared.events import Json
 
 PATIENCE_S = 2.5  # for anything that takes milliseconds; a loaded machine may need a second
-_WORKERS = frozenset({"gate", "late_write"})  # the controls that are the worker's; all others are the gateway's
+# The controls that are not the gateway's alone. It has to know that the gate is open before anything comes through.
+_SIDES = {"gate": ("gateway", "worker"), "late_write": ("worker",)}
 
 
 class Broken(Exception):
@@ -66,13 +68,18 @@ class Watcher:
     events: list[ServerEvent] = field(default_factory=list)
 
     def take(self, count: int) -> list[ServerEvent]:
-        """Read so many events more and return them; fewer when the stream ends first."""
+        """Read so many events more and return them.
+
+        Raises:
+            Silent: the stream ended first, or nothing more came.
+        """
         taken: list[ServerEvent] = []
-        with self.stage.guarded(f"event {len(self.events)} of {self.stage.name(self.run_id)}"):
+        awaited = f"event {len(self.events)} of {self.stage.name(self.run_id)}"
+        with self.stage.guarded(awaited):
             while len(taken) < count:
                 event = next(self._stream.events, None)
                 if event is None:
-                    break
+                    raise Silent(awaited)
                 taken.append(event)
         self.events += taken
         return taken
@@ -188,12 +195,20 @@ class Stage:
 
     def control(self, *calls: tuple[str, list[Json]]) -> list[Json]:
         """Move controls of the lab, in this order, and return what each gives back."""
-        answers: list[Json] = []
-        for url, part in groupby(calls, lambda call: self._service.url("worker" if call[0] in _WORKERS else "gateway")):
+        sent = [(url, at) for at, call in enumerate(calls) for url in self._doors(call[0])]
+        answers: dict[int, Json] = {}
+        for url, part in groupby(sent, key=itemgetter(0)):
+            places = [at for _, at in part]
             with self.guarded("the lab"):
-                response = self._client.post(f"{url}{LAB_PATH}", content=msgspec.json.encode([*part]))
-            answers += msgspec.json.decode(response.content)
-        return answers
+                content = msgspec.json.encode([calls[at] for at in places])
+                response = self._client.post(f"{url}{LAB_PATH}", content=content)
+            received: list[Json] = msgspec.json.decode(response.content)
+            answers.update(zip(places, received, strict=True))
+        return [answers[at] for at in range(len(calls))]
+
+    def _doors(self, control: str) -> list[str]:
+        """Return where a control is moved: on one side of the house, or on both, one after the other."""
+        return [*dict.fromkeys(self._service.url(role) for role in _SIDES.get(control, ("gateway",)))]
 
     def gate(self, fragments: int | None) -> None:
         """Let the model say so many fragments of each run; None: all."""
@@ -206,7 +221,11 @@ class Stage:
         return [answer for answer in answers if isinstance(answer, dict)]
 
     def awaited_line(self, event: str, **fields: Json) -> dict[str, Json]:
-        """Return the newest log line of this event with these fields, waiting for it."""
+        """Return the newest log line of this event with these fields, waiting for it.
+
+        Raises:
+            Silent: it does not come.
+        """
         line = self.log.wait(event, PATIENCE_S, **fields)
         if line is None:
             if self._service.exit_code is not None:

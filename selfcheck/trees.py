@@ -92,6 +92,21 @@ def locate(tree: Path, number: int) -> Location:
     return Location(shown(path), next((line for line in lines if line is not None), None))
 
 
+def exercise_at(tree: Path, file: str, line: int) -> int | None:
+    """Return the exercise in whose definitions a line of a tree's file lies; None: in none, or the file has changed."""
+    for number, exercise in EXERCISES.items():
+        if Path(file).name == exercise.file:
+            try:
+                spans = _spans(read_source(tree / exercise.file))
+            except (Unusable, RecursionError):
+                return None
+            if any(
+                first < line <= last for first, last in (spans[name] for name in exercise.definitions if name in spans)
+            ):
+                return number
+    return None
+
+
 def is_untouched(tree: Path, number: int) -> bool:
     """Say whether an exercise is as the starter came. False when the file cannot be read."""
     exercise = EXERCISES[number]

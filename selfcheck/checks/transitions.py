@@ -1,7 +1,7 @@
 """Check 1: the transition table. All 36 pairs, and a worker that wakes after its run has ended."""
 
 from selfcheck.checks.check import Check, refuse_raised, show
-from selfcheck.stage import Broken, Stage
+from selfcheck.stage import PATIENCE_S, Broken, Stage
 from shared.events import Json
 from shared.run import RunStatus
 
@@ -23,7 +23,6 @@ ALLOWED: dict[RunStatus, frozenset[RunStatus]] = {
 
 def play(stage: Stage) -> None:
     """Probe the 36 pairs, then let a run's own worker write after its end."""
-    stage.expect_refusals()
     wrong = probe(stage)
     late_write(stage)
     if wrong is not None:
@@ -61,9 +60,11 @@ def late_write(stage: Stage) -> None:
     with stage.watch(run) as waiter:
         waiter.rest()
     before = len(stage.history(session))
+    stage.expect_refusals()
     (refusal,) = stage.control(("late_write", [run]))
     standing, after = stage.standing(run), len(stage.history(session))
-    logged = any(line["run_id"] == run for line in stage.log.all("illegal_transition"))
+    # A refusal is written down before it is answered, but what is written is read beside us.
+    logged = refusal is not None and stage.log.wait("illegal_transition", PATIENCE_S, run_id=run) is not None
     stage.evidence |= {
         "late_write": "refused" if refusal is not None else "carried out",
         "logged_as_illegal": logged,

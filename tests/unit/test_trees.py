@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from selfcheck import trees
-from selfcheck.trees import EXERCISES, Location, difference, is_untouched, kit_root, locate, outside_differs, restored
+from selfcheck.trees import (
+    EXERCISES,
+    Location,
+    difference,
+    exercise_at,
+    is_untouched,
+    kit_root,
+    locate,
+    outside_differs,
+    restored,
+)
 from shared.errors import Misconfigured
 from shared.foreign import Unusable
 
@@ -298,6 +308,19 @@ def test_a_broken_file_is_opened_where_it_is_broken(mine: Path, content: bytes, 
     """When there is such a line; else the file alone is named."""
     (mine / "delivery.py").write_bytes(content)
     assert locate(mine, 3) == Location("mine/delivery.py", line)
+
+
+def test_a_line_belongs_to_the_exercise_around_it(mine: Path) -> None:
+    """Lines inside a definition do, lines between definitions to none, and a file that cannot be read has none."""
+    lines = text_of(mine, "lifecycle.py").split("\n")
+    first = lines.index("TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {") + 1
+    last = lines.index("        raise IllegalTransition(current, target)") + 1
+    merge = lines.index("    return False") + 1
+    asked = [1, first - 1, first, last, last + 1, merge, merge + 1]
+    assert [exercise_at(mine, "/somewhere/lifecycle.py", line) for line in asked] == [None, None, 1, 1, 1, 4, None]
+    assert exercise_at(mine, "delivery.py", merge) != 4
+    (mine / "lifecycle.py").write_text("def broken(:", encoding="utf-8")
+    assert exercise_at(mine, "lifecycle.py", 1) is None
 
 
 def test_a_tree_elsewhere_keeps_the_path_it_was_given(mine: Path) -> None:
