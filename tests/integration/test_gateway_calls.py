@@ -390,6 +390,25 @@ def test_an_unknown_run_is_not_found(method: str, path: str, run_id: str) -> Non
     run(main())
 
 
+class FussyStore(MemoryStore):
+    """Holds only what PostgreSQL can hold."""
+
+    async def run(self, run_id: str) -> StoredRun | None:
+        """Look a run up by an id that can be one."""
+        assert "\0" not in run_id and run_id.encode()
+        return await super().run(run_id)
+
+
+@pytest.mark.parametrize("path", ["/runs/%00", "/runs/a%00b/events", "/runs/%ED%A0%80"])
+def test_no_store_is_asked_for_what_it_cannot_hold(path: str) -> None:
+    """An id that no database can hold is cleaned before anybody is asked for it."""
+
+    async def main() -> None:
+        assert (await ask(house(store=FussyStore).app, "GET", path)).status == 404
+
+    run(main())
+
+
 def test_a_pending_run_is_cancelled_at_once() -> None:
     """A run that no worker has ends here: 200, status cancelled, one event with seq 0, and the session is free."""
 

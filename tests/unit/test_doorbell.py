@@ -111,6 +111,22 @@ def test_a_bus_that_stays_away_stays_known() -> None:
     run(main())
 
 
+def test_a_bus_that_is_back_is_not_asked_again() -> None:
+    """Once it has answered the bus is taken at its word until it fails again: a message costs no question."""
+
+    async def main() -> None:
+        bell = Bell()
+        bell.bus.away(True)
+        await bell.bell.stop("r")
+        bell.bus.away(False)
+        await pass_time(1.1)
+        assert not await bell.deaf()
+        bell.bus.away(True)
+        assert not await bell.deaf()
+
+    run(main())
+
+
 def test_a_ring_that_gets_through_ends_the_outage() -> None:
     """Whoever reaches the bus within that second has proved that it is back."""
 

@@ -114,6 +114,7 @@ def test_a_body_that_becomes_too_large_is_refused() -> None:
     """A chunked body is refused as soon as it is beyond 64 KiB, and one of exactly that size is read."""
     assert refusal(*[b" " * 1000] * 70) == (413, "body", "the body is larger than 65536 bytes")
     body = json.dumps(GOOD).encode()
+    assert read(body, b" " * (65536 - len(body)), announced=b"65536").text == "hello"
     assert read(body, b" " * (65536 - len(body))).text == "hello"
     assert refusal(body, b" " * (65537 - len(body)))[0] == 413
 
