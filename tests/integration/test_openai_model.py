@@ -189,7 +189,7 @@ def test_fragments_come_out_as_they_come_in() -> None:
 
 def test_calls_overlap() -> None:
     """The second reply comes while the first one waits, each to whom it belongs."""
-    second_is_over = asyncio.Event()
+    first_has_begun, second_is_over = asyncio.Event(), asyncio.Event()
 
     async def answer(exchange: Exchange) -> None:
         assert isinstance(exchange.body, dict)
@@ -197,6 +197,7 @@ def test_calls_overlap() -> None:
         await exchange.begin()
         await exchange.say(spoken(content))
         if "first" in content:
+            first_has_begun.set()
             await second_is_over.wait()
         await exchange.say(STOPPED + DONE)
         await exchange.end()
@@ -204,6 +205,7 @@ def test_calls_overlap() -> None:
     async def ask() -> list[list[str]]:
         async with scene(answer) as on:
             first = asyncio.create_task(reply_of(on.model, "first"))
+            await first_has_begun.wait()
             second = await reply_of(on.model, "second")
             second_is_over.set()
             return [said((await first).pieces), said(second.pieces)]

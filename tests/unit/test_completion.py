@@ -242,11 +242,11 @@ def test_calls_without_ids_get_keys() -> None:
     """A key is given where there is none, and none is given twice."""
     parts = [
         call(0, "call-1", "f", '{"a":0}'), call(1, None, "f", '{"a":1}'),
-        call(2, "x", "f", '{"a":2}'), call(3, "x", "f", '{"a":3}'), call(4, "", "f", '{"a":4}'),
+        call(2, "x", "f", '{"a":2}'), call(3, "x-4", "f", '{"a":3}'), call(4, "x", "f", '{"a":4}'),
     ]  # fmt: skip
     assert called(*parts) == [
         ToolCall("call-1", "f", '{"a":0}'), ToolCall("call-1-1", "f", '{"a":1}'),
-        ToolCall("x", "f", '{"a":2}'), ToolCall("x-3", "f", '{"a":3}'), ToolCall("call-4", "f", '{"a":4}'),
+        ToolCall("x", "f", '{"a":2}'), ToolCall("x-4", "f", '{"a":3}'), ToolCall("x-4-4", "f", '{"a":4}'),
     ]  # fmt: skip
 
 

@@ -85,9 +85,8 @@ class OpenAIModel:
                 for fragment in await self._linger(chunks, completion):
                     yield fragment
         except httpx.RequestError as error:
-            if not completion.complete:
-                kind = type(error).__name__
-                raise Refused(f"the connection to the model's server failed: {kind}", str(error)) from error
+            problem = f"the connection to the model's server failed: {type(error).__name__}"
+            raise Refused(problem, str(error)) from error
 
     @asynccontextmanager
     async def _answer(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
