@@ -1,5 +1,6 @@
 """The gateway's calls: each reads its request, asks one thing of the business code, and answers."""
 
+import contextlib
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -17,11 +18,11 @@ from gateway.intake import ChatRequest, check_id, read_chat
 from gateway.problems import answer
 from gateway.stream import RunStream
 from gateway.waiters import Waiters
-from shared.errors import KodaError, Unavailable, UnknownRun
+from shared.errors import KodaError, RunEnded, Unavailable, UnknownRun
 from shared.events import Json
-from shared.ledger import Ledger
+from shared.ledger import IfActive, Ledger
 from shared.metrics import Metrics
-from shared.ports import InputQueue, Marks, Store, StoredRun
+from shared.ports import Accepted, InputQueue, Marks, Store, StoredRun
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
@@ -72,7 +73,9 @@ class Gateway:
         if _wants_stream(request):
             self._waiters.check()
         await self._refuse_if_deaf(chat)
-        accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text)
+        accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text, chat.if_active)
+        if chat.if_active is IfActive.INTERRUPT and not accepted.replayed:
+            await self._interrupt(accepted)
         await self._doorbell.ring(accepted)
         outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
         self._accepted.add(outcome=outcome)
@@ -90,6 +93,14 @@ class Gateway:
             HTTPStatus.ACCEPTED,
             replayed,
         )
+
+    async def _interrupt(self, accepted: Accepted) -> None:
+        """Cancel the run that a new one shall not wait for. The new one is stored by now, so nothing can be lost."""
+        active = await self._ledger.active_run(accepted.message.session_id)
+        if active is not None and active.id != accepted.run_id:
+            with contextlib.suppress(RunEnded):
+                await self._ledger.cancel(active.id)
+                await self._doorbell.stop(active.id)
 
     async def _refuse_if_deaf(self, chat: ChatRequest) -> None:
         """Refuse a message while no worker can be told of it. One that was accepted before is answered as before."""

@@ -11,13 +11,14 @@ from starlette.requests import ClientDisconnect, Request
 from gateway.problems import Refused
 from shared.errors import InvalidField
 from shared.events import Json
+from shared.ledger import IfActive
 from shared.settings import Settings
 from shared.text import clean
 
 MAX_ID = 128  # code points in an id that a caller makes up
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_FIELDS = frozenset({"session_id", "text", "message_id", "user_id"})
+_FIELDS = frozenset({"session_id", "text", "message_id", "user_id", "if_active"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class ChatRequest:
     text: str
     message_id: str
     user_id: str
+    if_active: IfActive = IfActive.MERGE
 
 
 async def read_chat(request: Request, settings: Settings) -> ChatRequest:
@@ -43,6 +45,7 @@ async def read_chat(request: Request, settings: Settings) -> ChatRequest:
         _check_text(_required(fields, "text"), settings.max_text),
         check_id("message_id", fields.get("message_id", str(uuid4()))),
         check_id("user_id", fields.get("user_id", "anonymous")),
+        _check_if_active(fields.get("if_active", str(IfActive.MERGE))),
     )
 
 
@@ -65,6 +68,13 @@ def _required(fields: dict[str, Json], field: str) -> Json:
     if field not in fields:
         raise InvalidField(field, "is missing; this call needs it")
     return fields[field]
+
+
+def _check_if_active(value: Json) -> IfActive:
+    known = [str(policy) for policy in IfActive]
+    if value not in known:
+        raise InvalidField("if_active", f"is not one of {', '.join(known)}")
+    return IfActive(str(value))
 
 
 def _check_text(value: Json, most: int) -> str:

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from shared.errors import CallerError, InvalidField, LostOwnership, RunEnded, Unavailable, UnknownRun
+from shared.errors import CallerError, InvalidField, LostOwnership, RunEnded, SessionBusy, Unavailable, UnknownRun
 from shared.events import Json
 from shared.logs import logger, note
 
@@ -52,6 +52,8 @@ async def answer(_: Request, fault: Exception) -> Response:
             return problem(HTTPStatus.UNPROCESSABLE_ENTITY, fault.problem, field=fault.field)
         case UnknownRun():
             return problem(HTTPStatus.NOT_FOUND, str(fault), field="run_id")
+        case SessionBusy():
+            return problem(HTTPStatus.CONFLICT, str(fault), field="if_active")
         case RunEnded() | LostOwnership():
             return problem(HTTPStatus.CONFLICT, str(fault))
         case Unavailable():

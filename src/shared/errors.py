@@ -4,7 +4,8 @@
     ├── CallerError            your mistake: change the call            HTTP
     │   ├── InvalidField         a field's value                         422
     │   ├── UnknownRun           no such run                             404
-    │   └── RunEnded             the run takes no more of this           409
+    │   ├── RunEnded             the run takes no more of this           409
+    │   └── SessionBusy          the session has a run that has not ended 409
     ├── LostOwnership          stop: somebody else owns this now
     │   ├── Fenced               a write with an attempt that is not the run's
     │   └── IllegalTransition    a move the table does not allow (also a ValueError)
@@ -50,6 +51,17 @@ class RunEnded(CallerError):
         self.status = status
         self.action = action
         super().__init__(f"cannot {action} run {run_id!r}: it has ended as {status}")
+
+
+class SessionBusy(CallerError):
+    """The session has a run that has not ended, and the caller wanted none to wait for."""
+
+    def __init__(self, session_id: str, run_id: str) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        super().__init__(
+            f"session {session_id!r} is busy with run {run_id!r}; wait for its end, or send another if_active"
+        )
 
 
 class LostOwnership(KodaError):

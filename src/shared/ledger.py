@@ -8,16 +8,27 @@ question "is it still so?" is never asked first and acted on later.
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from enum import StrEnum
 from uuid import uuid4
 
-from shared.errors import Fenced, IllegalTransition, InvalidField, RunEnded, UnknownRun
+from shared.errors import Fenced, IllegalTransition, InvalidField, RunEnded, SessionBusy, UnknownRun
 from shared.events import Event, EventKind, encode_data
 from shared.exercises import Exercises
 from shared.logs import logger, note
 from shared.ports import Accepted, Claim, Clock, Ending, Held, Message, Resumed, Store, StoredRun
-from shared.run import ENDED, Run, RunStatus
+from shared.run import ACTIVE, ENDED, Run, RunStatus
 
 log = logger("ledger")
+
+
+class IfActive(StrEnum):
+    """What shall become of a message whose session has a run that has not ended."""
+
+    MERGE = "merge"  # join it if it is active and the merge criteria say so, else wait for its end
+    ENQUEUE = "enqueue"  # wait for its end
+    REJECT = "reject"  # not be accepted
+    INTERRUPT = "interrupt"  # wait for its end, and have it cancelled
+
 
 END_OF = {
     RunStatus.DONE: EventKind.DONE,
@@ -36,20 +47,30 @@ class Ledger:
         self._transition = exercises.transition
         self._should_merge = exercises.should_merge
 
-    async def accept(self, message_id: str, session_id: str, user_id: str, text: str) -> Accepted:
-        """Take a message: append it to the session's active run, or open a pending run for it.
+    async def accept(
+        self, message_id: str, session_id: str, user_id: str, text: str, if_active: IfActive = IfActive.MERGE
+    ) -> Accepted:
+        """Take a message: append it to the session's active run, or open a pending run for it (see `IfActive`).
 
         The same `message_id` again in a session gives the first answer, `replayed`. Nothing else happens here: ringing
         the doorbell or setting the mark is the caller's, and losing that loses no message.
 
         Raises:
             InvalidField: the message id was used in this session with another text.
+            SessionBusy: REJECT, and a run of the session has not ended. A message that comes at the very same moment
+                may still be accepted beside this one; then it waits, it is not lost.
         """
         now = self._clock.now()
         message = Message(message_id, session_id, user_id, text, now)
         latest = await self._store.latest_run(session_id)
-        merge = self._should_merge(latest.run if latest else None, now)
-        accepted = await self._store.join_run(latest.run.id, message) if merge and latest else None
+        if if_active is IfActive.REJECT and latest is not None and latest.run.status not in ENDED:
+            accepted = await self._store.find_message(session_id, message_id)
+            if accepted is None:
+                raise SessionBusy(session_id, latest.run.id)
+        elif if_active is IfActive.MERGE and self._should_merge(latest.run if latest else None, now) and latest:
+            accepted = await self._store.join_run(latest.run.id, message)
+        else:
+            accepted = None
         if accepted is None:
             run = Run(str(uuid4()), session_id, user_id, RunStatus.PENDING, 0, now, now)
             accepted = await self._store.open_run(run, message)
@@ -60,6 +81,11 @@ class Ledger:
             merged=accepted.merged, replayed=accepted.replayed,
         )  # fmt: skip
         return accepted
+
+    async def active_run(self, session_id: str) -> Run | None:
+        """Return the session's active run, None when it has none."""
+        runs = await self._store.runs_of(session_id)
+        return next((stored.run for stored in runs if stored.run.status in ACTIVE), None)
 
     async def claim(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
         """Claim the oldest claimable pending run (of one session, or of any). None: there is none for us.

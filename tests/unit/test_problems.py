@@ -18,6 +18,7 @@ from shared.errors import (
     KodaError,
     Misconfigured,
     RunEnded,
+    SessionBusy,
     Unavailable,
     UnknownRun,
 )
@@ -31,6 +32,7 @@ FAULTS: list[tuple[Exception, int, str | None]] = [
     (InvalidField("text", "is blank"), 422, "text"),
     (UnknownRun("r"), 404, "run_id"),
     (RunEnded("r", RunStatus.DONE, "cancel"), 409, None),
+    (SessionBusy("s", "r"), 409, "if_active"),
     (Fenced("r", 1), 409, None),
     (IllegalTransition(RunStatus.DONE, RunStatus.RUNNING), 409, None),
     (Unavailable("store", "secret:5432 refused"), 503, None),
