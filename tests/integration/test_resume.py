@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from client.sse import ServerEvent
 from shared.events import Event, decode_data, reply_text
 from tests.support.asking import Headers, ask, calling
+from tests.support.calm import calm
 from tests.support.houses import SETTINGS, House, as_sent, delta, deltas, done, house, log, rerun
 from tests.support.moved_loop import run, settle
 
@@ -166,6 +167,7 @@ def test_the_header_wins_over_the_query(target: str, headers: Headers, first: in
     run(main())
 
 
+@calm
 @given(st.binary(max_size=20), st.sampled_from(["header", "query"]))
 def test_no_cursor_is_a_fault_of_ours(value: bytes, where: str) -> None:
     """Whatever bytes stand where a cursor may: the answer is a stream from somewhere in the run, or 204 at its end."""
@@ -298,6 +300,7 @@ def a_log(count: int, chance: random.Random) -> list[Event]:
     return [*events, done(count - 1)]
 
 
+@calm
 @given(st.integers(0, 2**32), st.integers(1, 40), st.booleans(), st.lists(st.integers(0, 12), max_size=12))
 @example(0, 1, True, [0, 0, 0])
 def test_what_is_received_is_exactly_the_log(seed: int, count: int, live: bool, cuts: list[int]) -> None:
@@ -321,6 +324,7 @@ def test_what_is_received_is_exactly_the_log(seed: int, count: int, live: bool, 
     run(main())
 
 
+@calm
 @given(st.integers(0, 2**32), st.integers(1, 4), st.booleans())
 def test_all_waiters_of_a_run_receive_it(seed: int, waiters: int, live: bool) -> None:
     """Waiters that come, are cut and return at times of their own all receive the whole log (O6)."""
@@ -345,6 +349,7 @@ def test_all_waiters_of_a_run_receive_it(seed: int, waiters: int, live: bool) ->
     run(main())
 
 
+@calm
 @given(st.integers(0, 2**32), st.lists(st.integers(0, 12), max_size=8), st.integers(1, 10), st.booleans())
 def test_the_text_survives_snapshots(seed: int, cuts: list[int], cap: int, archived: bool) -> None:
     """With a small replay cap, and rows that become one text between two cuts, the reader ends with the text (R3)."""

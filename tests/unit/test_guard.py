@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.guard import Guard
+from tests.support.calm import calm
 
 
 def test_what_comes_in_order_leaves_no_hole() -> None:
@@ -45,6 +46,7 @@ def test_guards_share_nothing() -> None:
     assert (one.held, other.held) == (1, 0)
 
 
+@calm
 @given(st.integers(0, 5), st.lists(st.integers(0, 12)))
 def test_the_guard_agrees_with_a_set(start: int, seqs: list[int]) -> None:
     """Whatever comes: the pointer is the lowest seq that has not come, what is beyond it is held, and holds a hole."""

@@ -15,6 +15,7 @@ from gateway.intake import ChatRequest, check_id, read_chat
 from gateway.problems import Refused
 from shared.errors import InvalidField
 from shared.events import Json
+from tests.support.calm import calm
 from tests.support.houses import SETTINGS
 from tests.support.moved_loop import run
 
@@ -238,6 +239,7 @@ json_values = st.recursive(
 )
 
 
+@calm
 @given(
     st.dictionaries(st.sampled_from(["session_id", "text", "message_id", "user_id", "x"]), json_values),
     st.lists(st.integers(0, 200), max_size=3),
@@ -256,6 +258,7 @@ def test_every_object_is_read_or_refused_by_name(fields: dict[str, Json], cuts: 
         assert "\0" not in f"{chat}"
 
 
+@calm
 @given(st.binary(max_size=100))
 def test_every_body_is_read_or_refused(body: bytes) -> None:
     """No bytes make the reader fail in any other way than by a refusal."""

@@ -15,6 +15,7 @@ from shared.errors import InvalidField
 from shared.events import Event, EventKind, Json, encode_data, reply_text
 from shared.ports import StoredRun
 from shared.run import RunStatus
+from tests.support.calm import calm
 from tests.support.houses import LEASE, House, delta, done, house, log, rerun
 from tests.support.moved_loop import run
 
@@ -84,6 +85,7 @@ class Reader:
 # --- cursors ----------------------------------------------------------------------------------------------------------
 
 
+@calm
 @given(st.integers(0, 10**9 - 1), st.integers(0, 10**18 - 1))
 def test_a_cursor_comes_back_as_the_position_it_was(ordinal: int, seq: int) -> None:
     """What is given out is read back to the same position."""
@@ -368,6 +370,7 @@ class Session:
         await self.gateway.store.archive(run_id, reply_text(self.logs[run_id]))
 
 
+@calm
 @given(st.integers(0, 2**32))
 def test_snapshot_and_pages_are_the_whole_history(seed: int) -> None:
     """Whoever begins with a snapshot at any moment, and reads on whenever, ends with every run's text and every end."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from client.sse import EventStreamParser
 from gateway import sse
 from shared.events import Event, EventKind, decode_data, encode_data
+from tests.support.calm import calm
 
 
 def seen_by_httpx_sse(stream: bytes) -> list[tuple[str, str, str]]:
@@ -40,6 +41,7 @@ def test_a_frame_knows_whether_it_ends_the_run(kind: EventKind, terminal: bool) 
     assert sse.frame(Event("r", 0, kind, "{}")).terminal is terminal
 
 
+@calm
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")))
 @example("\r")
 @example("\r\n")
