@@ -40,7 +40,7 @@ from worker.bootstrap import build
 from worker.models.completion import MOST_WITHOUT_EVENT
 from worker.models.endpoint import Endpoint
 from worker.models.openai import OpenAIModel
-from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, ToolCall, Usage
+from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, ToolCall, Usage, Working
 
 T = TypeVar("T")
 
@@ -234,7 +234,7 @@ def test_a_connection_serves_one_call_after_another() -> None:
 
 
 def test_a_tool_call_is_put_together() -> None:
-    """From its parts, over several chunks; it comes whole, behind the text."""
+    """From its parts, each of which is a sign of life; it comes whole, behind the text."""
     parts: list[Json] = [
         {"index": 0, "id": "call_x", "type": "function", "function": {"name": "look_up", "arguments": ""}},
         {"index": 0, "function": {"arguments": '{"order"'}},
@@ -245,6 +245,7 @@ def test_a_tool_call_is_put_together() -> None:
     assert answered(spoken("One moment."), *calls, chunk({}, "tool_calls"), usage(5, 2), DONE) == Outcome(
         [
             Fragment("One moment."),
+            *[Working()] * 4,
             ToolCall("call_x", "look_up", '{"order": 4711}'),
             ToolCall("call_y", "now", "{}"),
             Finished(FinishReason.TOOL_CALLS),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from shared.events import Json, decode_data
 from worker.models.completion import Completion
-from worker.models.port import Finished, FinishReason, Fragment, Piece, ToolCall, Usage
+from worker.models.port import Finished, FinishReason, Fragment, Piece, ToolCall, Usage, Working
 from worker.models.refusal import Refused
 
 STOP = Finished(FinishReason.STOP)
@@ -28,8 +28,8 @@ def text(content: str) -> str:
 def read(*events: str) -> list[Piece]:
     """Read a whole reply."""
     completion = Completion()
-    fragments: list[Piece] = [fragment for event in events for fragment in completion.take(event)]
-    return [*fragments, *completion.rest()]
+    pieces: list[Piece] = [piece for event in events for piece in completion.take(event)]
+    return [*pieces, *completion.rest()]
 
 
 def refusal(*events: str) -> tuple[str, bool]:
@@ -71,10 +71,11 @@ def test_what_a_model_says_when_it_declines_is_text() -> None:
     assert read(chunk({"content": None, "refusal": "I can't"}), STOPPED) == [Fragment("I can't"), STOP]
 
 
-def test_thoughts_are_no_text() -> None:
-    """What a model says to itself, in whichever field, is not part of its reply."""
-    assert read(chunk({"reasoning_content": "hm", "reasoning": "hm", "content": None}), text("a"), STOPPED) == [
-        Fragment("a"), STOP,
+@pytest.mark.parametrize("thought", [{"reasoning_content": "hm"}, {"reasoning": "hm"}, {"reasoning": [{"text": "hm"}]}])
+def test_thoughts_are_no_text(thought: dict[str, Json]) -> None:
+    """What a model says to itself, in whichever field, is not part of its reply; but it is not silent meanwhile."""
+    assert read(chunk({**thought, "content": ""}), chunk({**thought, "content": "a"}), STOPPED) == [
+        Working(), Fragment("a"), STOP,
     ]  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def called(*events: str) -> list[ToolCall]:
 
 
 def test_a_call_is_put_together_and_told_at_the_end() -> None:
-    """Behind all text, before the reason; the arguments are the text that the model wrote."""
+    """Behind all text, before the reason, as the text that the model wrote; each part of it is a sign of life."""
     assert read(
         text("a"),
         call(0, "call_x", "look_up", ""),
@@ -187,10 +188,8 @@ def test_a_call_is_put_together_and_told_at_the_end() -> None:
         call(0, arguments='der": 1}'),
         chunk({}, "tool_calls"),
     ) == [
-        Fragment("a"),
-        Fragment("b"),
-        ToolCall("call_x", "look_up", '{"order": 1}'),
-        Finished(FinishReason.TOOL_CALLS),
+        *(Fragment("a"), Working(), Working(), Fragment("b"), Working()),
+        *(ToolCall("call_x", "look_up", '{"order": 1}'), Finished(FinishReason.TOOL_CALLS)),
     ]
 
 

@@ -17,7 +17,7 @@ from tests.support.models import Outcome, asked, outcome, reply_of, said
 from tests.support.moved_loop import Stuck, now, pass_time, run, settle
 from tests.support.scenes import on
 from tests.support.workshop import LEASE, Workshop, open_workshop, working
-from worker.models.port import Finished, FinishReason, Fragment, ToolCall, Usage
+from worker.models.port import Finished, FinishReason, Fragment, ToolCall, Usage, Working
 from worker.models.script import Crash, Fail, Say, Script, Stall, Step, Wait, split
 from worker.models.scripted import SCRIPTS, ScriptedModel
 
@@ -95,9 +95,17 @@ def test_steps_are_played_in_order() -> None:
     """Words, pieces as they stand and tool calls come out as written; why it ends and what it cost come last."""
     call = ToolCall("a", "look_up", '{"order":1}')
     halves = (Fragment("\ud83d"), Fragment("\ude00"), Fragment(""))
-    reply = play(Say("One moment."), call, *halves, Say(" Yes"), finish=FinishReason.TOOL_CALLS)
+    reply = play(Say("One moment."), Working(), call, *halves, Say(" Yes"), finish=FinishReason.TOOL_CALLS)
     assert reply == Outcome(
-        [Fragment("One"), Fragment(" moment."), call, *halves, Fragment(" Yes"), *end(6, FinishReason.TOOL_CALLS)]
+        [
+            Fragment("One"),
+            Fragment(" moment."),
+            Working(),
+            call,
+            *halves,
+            Fragment(" Yes"),
+            *end(6, FinishReason.TOOL_CALLS),
+        ]
     )
 
 

@@ -4,7 +4,7 @@ No I/O. A chunk that cannot be read fails the reply: to pass over it would be to
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from shared.events import Json
 from shared.sse import EventStreamParser
 from worker.models.calls import Calls, ToolDelta
-from worker.models.port import Finished, FinishReason, Fragment, Piece, Usage
+from worker.models.port import Finished, FinishReason, Fragment, Piece, Usage, Working
 from worker.models.refusal import Refused, error_in, refusal_for
 
 MOST_WITHOUT_EVENT: Final = 8 * 2**20  # bytes; no fragment is so long, so what has no event in them is no event stream
@@ -24,6 +24,8 @@ _REASONS: Final = {reason.value: reason for reason in FinishReason}
 class _Delta(msgspec.Struct):
     content: str | None = None
     refusal: str | None = None  # what the model says instead of the content when it declines
+    reasoning: object = None  # what it says to itself, under two names and in several shapes
+    reasoning_content: object = None
     tool_calls: list[ToolDelta] | None = None
 
 
@@ -63,8 +65,8 @@ class Completion:
         """Whether the reply may end here."""
         return self.ended or self._reason is not None
 
-    def feed(self, chunk: bytes) -> Iterator[Fragment]:
-        """Take the next bytes, cut anywhere, and yield the text that they complete. Read it to its end.
+    def feed(self, chunk: bytes) -> Iterator[Fragment | Working]:
+        """Take the next bytes, cut anywhere, and yield what they complete. Read it to its end.
 
         Raises:
             Refused: as `take`; or there is no event in so many bytes.
@@ -76,8 +78,8 @@ class Completion:
         if self._since_event > MOST_WITHOUT_EVENT:
             raise Refused(f"the model's server sent {self._since_event} bytes without an event")
 
-    def take(self, data: str) -> list[Fragment]:
-        """Take the data of one event and return the text in it.
+    def take(self, data: str) -> Sequence[Fragment | Working]:
+        """Take the data of one event and return the text in it, or that the model works on something else.
 
         An empty text says nothing (servers begin with one, to name the role) and is no fragment.
 
@@ -95,7 +97,8 @@ class Completion:
         for choice in choices:
             self._take_choice(choice)
         deltas = [choice.delta for choice in choices if choice.delta is not None]
-        return [Fragment(text) for delta in deltas for text in (delta.content, delta.refusal) if text]
+        fragments = [Fragment(text) for delta in deltas for text in (delta.content, delta.refusal) if text]
+        return fragments or [Working() for delta in deltas[:1] if _works(delta)]
 
     def rest(self) -> list[Piece]:
         """Return what follows the last fragment: tool calls, why it ends, usage.
@@ -123,6 +126,10 @@ class Completion:
         """Keep the newest usage: some servers count aloud in every chunk."""
         if tokens is not None and tokens.prompt_tokens is not None and tokens.completion_tokens is not None:
             self._usage = Usage(tokens.prompt_tokens, tokens.completion_tokens)
+
+
+def _works(delta: _Delta) -> bool:
+    return bool(delta.tool_calls or delta.reasoning or delta.reasoning_content)
 
 
 def _decode(data: str) -> _Chunk:

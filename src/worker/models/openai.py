@@ -17,7 +17,7 @@ from shared.events import Json
 from shared.logs import logger, note
 from worker.models.completion import Completion
 from worker.models.endpoint import Endpoint
-from worker.models.port import Fragment, ModelFailed, Piece, Request
+from worker.models.port import Fragment, ModelFailed, Piece, Request, Working
 from worker.models.refusal import Refused, error_in, is_permanent, message_of
 
 log = logger("worker")
@@ -59,11 +59,11 @@ class OpenAIModel:
         """Yield the reply as it comes; tool calls, why it ends and usage once it is complete."""
         completion = Completion()
         try:
-            async with aclosing(self._fragments(request, completion)) as fragments:
-                async for fragment in fragments:
-                    yield fragment
-            for piece in completion.rest():
-                yield piece
+            async with aclosing(self._read(request, completion)) as pieces:
+                async for piece in pieces:
+                    yield piece
+            for last in completion.rest():
+                yield last
         except Refused as refused:
             said = self._endpoint.redacted(refused.said)[:MOST_SAID]
             note(
@@ -73,17 +73,17 @@ class OpenAIModel:
             # Not chained: whoever prints the chain would print what the server said.
             raise ModelFailed(refused.problem, permanent=refused.permanent) from None
 
-    async def _fragments(self, request: Request, completion: Completion) -> AsyncGenerator[Fragment]:
-        """Yield the text, and read the whole answer into `completion`."""
+    async def _read(self, request: Request, completion: Completion) -> AsyncGenerator[Fragment | Working]:
+        """Read the whole answer into `completion`, and yield what comes out of it at once."""
         try:
             async with self._answer(request) as chunks:
                 async for chunk in chunks:
-                    for fragment in completion.feed(chunk):
-                        yield fragment
+                    for piece in completion.feed(chunk):
+                        yield piece
                     if completion.complete:
                         break
-                for fragment in await self._linger(chunks, completion):
-                    yield fragment
+                for piece in await self._linger(chunks, completion):
+                    yield piece
         except httpx.RequestError as error:
             problem = f"the connection to the model's server failed: {type(error).__name__}"
             raise Refused(problem, str(error)) from error
@@ -126,18 +126,18 @@ class OpenAIModel:
         except (ValueError, RecursionError):
             return text
 
-    async def _linger(self, chunks: AsyncIterator[bytes], completion: Completion) -> list[Fragment]:
+    async def _linger(self, chunks: AsyncIterator[bytes], completion: Completion) -> list[Fragment | Working]:
         """Read on to the body's end when the reply is complete, unless that is long in coming.
 
         There is usage to come, and only a body that was read to its end leaves its connection to the next call; but a
         server that neither says so nor closes must not make a failure of a reply that is here.
         """
-        fragments: list[Fragment] = []
+        pieces: list[Fragment | Working] = []
         with suppress(TimeoutError, httpx.RequestError):
             async with asyncio.timeout(self._linger_s):
                 async for chunk in chunks:
-                    fragments += completion.feed(chunk)
-        return fragments
+                    pieces += completion.feed(chunk)
+        return pieces
 
 
 def _refusal(answer: httpx.Response) -> Refused | None:

@@ -25,6 +25,11 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
+class Working:
+    """The model is not silent, but at work on what is not to be shown: it thinks, or is writing a tool call."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool that the model wants called, in one piece: half of its arguments would be of use to nobody.
 
@@ -62,7 +67,7 @@ class Usage:
     output_tokens: int
 
 
-Piece: TypeAlias = Fragment | ToolCall | Finished | Usage
+Piece: TypeAlias = Fragment | Working | ToolCall | Finished | Usage
 """What a reply is made of. Readers let pass what they do not know, so that a further kind breaks none of them."""
 
 
@@ -85,7 +90,8 @@ class Model(Protocol):
         """Yield the reply's fragments and tool calls as they come, then why it ends, then its usage.
 
         A stream that ends by itself was complete. Closing the generator (`aclose`) or cancelling the task in it aborts
-        the request behind it. A model that falls silent stays so: how long that may last is for its reader to say.
+        the request behind it. A model that falls silent stays so: how long that may last (between any
+        two pieces) is for its reader to say.
 
         Raises:
             ModelFailed: before the first piece, or between any two.

@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from worker.models.port import FinishReason, Fragment, ToolCall
+from worker.models.port import FinishReason, Fragment, ToolCall, Working
 
 # Structs and not dataclasses, which take half a millisecond each to make: every self-check begins with this import.
 
 
 class Say(msgspec.Struct, frozen=True):
-    """Say a text, a fragment for each word with the space before it. A step that is a `Fragment` is said in one."""
+    """Say a text, a fragment for each word with the space before it. A step that is a piece itself is said as it is."""
 
     text: str
 
@@ -46,7 +46,7 @@ class Crash(msgspec.Struct, frozen=True):
     problem: str
 
 
-Step: TypeAlias = Say | Fragment | ToolCall | Wait | Fail | Stall | Crash
+Step: TypeAlias = Say | Fragment | Working | ToolCall | Wait | Fail | Stall | Crash
 
 
 class Script(msgspec.Struct, frozen=True):

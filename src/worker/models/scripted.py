@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from shared.ports import Message
-from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, Request, ToolCall, Usage
+from worker.models.port import Finished, FinishReason, Fragment, ModelFailed, Piece, Request, ToolCall, Usage, Working
 from worker.models.script import Crash, Fail, Say, Script, Stall, Step, Wait, split
 
 _REFUND: Final = Say(
@@ -82,7 +82,7 @@ def _pieces(step: Step) -> Sequence[Piece]:
     match step:
         case Say(text):
             return [Fragment(word) for word in split(text)]
-        case Fragment() | ToolCall():
+        case Fragment() | Working() | ToolCall():
             return [step]
         case _:
             return []
