@@ -17,7 +17,8 @@ class EventKind(StrEnum):
     """What an event means to whoever follows the run (wire table in `docs/wire.md`)."""
 
     DELTA = "delta"  # append this text
-    RERUN = "rerun"  # the text so far is void
+    TOOL = "tool"  # the model wants this tool called
+    RERUN = "rerun"  # the text and the tools so far are void
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"

@@ -108,6 +108,9 @@ class Settings:
     backoff_cap: timedelta = _seconds(
         10, "the longest pause before the next attempt (1 s · 2ⁿ, with jitter)", zero=True
     )
+    first_piece_wait: timedelta = _seconds(30, "how long a model may be silent before its first piece")
+    next_piece_wait: timedelta = _seconds(30, "how long a model may be silent between two pieces")
+    max_attempt_age: timedelta = _seconds(600, "how long one attempt of a run may take")
     drain: timedelta = _seconds(10, "how long a process may take to end after SIGTERM", zero=True)
     concurrency: int = _whole(64, "runs that one worker executes at once")
     look_every: timedelta = _seconds(0.5, "how often the marks are read while the model is silent")

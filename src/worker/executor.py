@@ -19,9 +19,10 @@ from shared.ports import Claim, Ending, Mark, Marks, Message, OutputStream, Resu
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
-from worker.models.port import Fragment, Model, ModelFailed, Request, Usage
+from worker.models.port import Finished, FinishReason, Fragment, Model, ModelFailed, Request, ToolCall, Usage
 from worker.patience import patiently
 from worker.signals import Signals
+from worker.silence import Silence
 from worker.writer import RunWriter
 
 log = logger("worker")
@@ -63,16 +64,13 @@ class Executor:
                 note(log, "run_lost", logging.WARNING, run_id=claim.run.id, attempt=claim.run.attempt, why=str(reason))
 
     async def _attempt(self, claim: Claim, writer: RunWriter, signals: Signals) -> None:
-        try:
-            if claim.resumed is None:
-                messages = await self._messages(claim)
-            elif await self._ends_here(claim, writer):
-                return
-            else:
-                messages = await self._rerun(claim, writer, str(claim.resumed))
-            await self._reply_until_read(claim, messages, writer, signals)
-        except ModelFailed as failure:
-            await self._fail(claim, writer, failure)
+        if claim.resumed is None:
+            messages = await self._messages(claim)
+        elif await self._ends_here(claim, writer):
+            return
+        else:
+            messages = await self._rerun(claim, writer, str(claim.resumed))
+        await self._reply_until_read(claim, messages, writer, signals)
 
     async def _ends_here(self, claim: Claim, writer: RunWriter) -> bool:
         """End a run that is not to be tried again: its cancel was asked, or it is out of attempts."""
@@ -89,14 +87,20 @@ class Executor:
     async def _reply_until_read(
         self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals
     ) -> None:
+        ends_at = asyncio.get_running_loop().time() + self._settings.max_attempt_age.total_seconds()
         while True:
-            usage: dict[str, Json] = {}
-            outcome = await self._reply(claim, messages, writer, signals, usage)
+            end: dict[str, Json] = {"usage": {}}
+            try:
+                outcome = await self._reply(claim, messages, writer, signals, Silence(self._settings, ends_at), end)
+            except ModelFailed as failure:
+                if await self._fail(claim, writer, failure, len(messages)):
+                    return
+                outcome = Reply.OUTDATED
             if outcome is Reply.CANCELLED:
                 await self._cancel(writer)
                 return
             if outcome is Reply.COMPLETE:
-                ending = await writer.end(RunStatus.DONE, {"usage": usage}, len(messages), "reply complete")
+                ending = await writer.end(RunStatus.DONE, end, len(messages), "reply complete")
                 if ending is Ending.ENDED:
                     return
             messages = await self._rerun(claim, writer, "merge")
@@ -107,32 +111,48 @@ class Executor:
         messages: Sequence[Message],
         writer: RunWriter,
         signals: Signals,
-        usage: dict[str, Json],
+        silence: Silence,
+        end: dict[str, Json],
     ) -> Reply:
-        """Call the model once and write what it says, until it has said all or a signal makes it pointless."""
+        """Call the model once and write what it says, until it has said all or a signal makes it pointless.
+
+        What it says of its end goes into `end`, the data of `done`.
+
+        Raises:
+            ModelFailed: it failed, or was waited for too long. Its request is aborted.
+        """
         request = Request(claim.run.id, claim.run.attempt, messages)
-        pump = asyncio.create_task(self._pump(request, writer, usage))
+        pump = asyncio.create_task(self._pump(request, writer, silence, end))
         try:
             while not pump.done():
-                seen = await self._wait(claim, pump, writer, signals)
+                seen = await self._wait(claim, pump, writer, signals, silence)
                 if Mark.CANCEL in seen:
                     return Reply.CANCELLED
                 if Mark.RERUN in seen and await self._outdated(claim, messages):
                     return Reply.OUTDATED
+                if not pump.done():
+                    silence.check()
             await pump
             return Reply.COMPLETE
         finally:
             await _stop(pump)
 
-    async def _pump(self, request: Request, writer: RunWriter, usage: dict[str, Json]) -> None:
+    async def _pump(self, request: Request, writer: RunWriter, silence: Silence, end: dict[str, Json]) -> None:
         try:
             async with aclosing(self._model.stream(request)) as pieces:
+                silence.listen()
                 async for piece in pieces:
+                    silence.heard()
                     match piece:
                         case Fragment(text):
                             await writer.fragment(text)
+                        case ToolCall(key, name, arguments):
+                            await writer.tool(key, name, arguments)
+                        case Finished(reason) if reason is not FinishReason.STOP:
+                            end["finish_reason"] = reason.value
                         case Usage(input_tokens, output_tokens):
-                            usage.update(input_tokens=input_tokens, output_tokens=output_tokens)
+                            end["usage"] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+                    silence.listen()
         except (ModelFailed, KodaError):
             raise
         except (Exception, asyncio.CancelledError) as crash:
@@ -146,7 +166,7 @@ class Executor:
             raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}") from crash
 
     async def _wait(
-        self, claim: Claim, pump: "asyncio.Task[None]", writer: RunWriter, signals: Signals
+        self, claim: Claim, pump: "asyncio.Task[None]", writer: RunWriter, signals: Signals, silence: Silence
     ) -> frozenset[Mark]:
         """Wait for the pump's end or a signal; while the model is silent, look at the marks now and then.
 
@@ -158,7 +178,7 @@ class Executor:
         seq = writer.next_seq
         signalled = asyncio.create_task(signals.wait())
         try:
-            timeout_s = self._settings.look_every.total_seconds()
+            timeout_s = min(self._settings.look_every.total_seconds(), silence.left_s)
             done, _ = await asyncio.wait((pump, signalled), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
             await _stop(signalled)
@@ -196,16 +216,20 @@ class Executor:
     async def _cancel(self, writer: RunWriter) -> None:
         await writer.end(RunStatus.CANCELLED, {"reason": "cancelled by the user"}, None, "cancelled by the user")
 
-    async def _fail(self, claim: Claim, writer: RunWriter, failure: ModelFailed) -> None:
-        """End the run, or give it back to be tried again after a pause."""
+    async def _fail(self, claim: Claim, writer: RunWriter, failure: ModelFailed, inputs_read: int) -> bool:
+        """End the run, or give it back to be tried again after a pause.
+
+        False: the run would have failed, but there is a message that the model was not given.
+        """
         attempt, problem = claim.run.attempt, clean(failure.problem)
         note(log, "model_failed", logging.WARNING, run_id=claim.run.id, attempt=attempt, why=problem)
         if failure.permanent or attempt >= self._settings.max_attempts:
-            await writer.end(RunStatus.FAILED, {"error": problem}, None, problem)
-            return
+            ending = await writer.end(RunStatus.FAILED, {"error": problem}, inputs_read, problem)
+            return ending is Ending.ENDED
         await writer.drain()
         after = delay(attempt, self._settings.backoff_cap)
         await patiently(lambda: self._ledger.give_back(claim.run, after, Resumed.RETRY), "give the run back")
+        return True
 
 
 async def _stop(task: "asyncio.Task[None]") -> None:

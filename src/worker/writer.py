@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from shared.errors import Unavailable
-from shared.events import Event, EventKind, Json, encode_data
+from shared.events import Event, EventKind, Json, decode_data, encode_data
 from shared.ledger import END_OF, Ledger
 from shared.logs import logger, note
 from shared.ports import Claim, Ending, OutputStream, Store
@@ -96,8 +96,21 @@ class RunWriter:
         if joined or not text:
             await self._delta(joined)
 
+    async def tool(self, key: str, name: str, arguments: str) -> None:
+        """Write that the model wants a tool called; like a first fragment, it moves the run to streaming.
+
+        `arguments` is the text of a JSON object, `name` and `key` are texts that can be held.
+
+        Raises:
+            LostOwnership: as for a fragment.
+        """
+        await self._flush_joiner()
+        await self._begin_streaming()
+        call: dict[str, Json] = {"key": key, "name": name, "arguments": decode_data(arguments)}
+        await self.event(EventKind.TOOL, call)
+
     async def rerun(self, reason: str) -> int:
-        """Write that the text so far is void, and return the seq of that event."""
+        """Write that all so far is void, texts and tools, and return the seq of that event."""
         self._joiner = SurrogateJoiner()
         return await self.event(EventKind.RERUN, {"reason": reason, "attempt": self._attempt})
 
@@ -126,9 +139,7 @@ class RunWriter:
         Raises:
             LostOwnership: somebody else owns or has ended it.
         """
-        rest = self._joiner.flush()
-        if rest:
-            await self._delta(rest)
+        await self._flush_joiner()
         async with self._to_store.held() as unsent:
             terminal = Event(self._run_id, self.next_seq, END_OF[target], encode_data(data))
             last = [*unsent, terminal]
@@ -164,10 +175,18 @@ class RunWriter:
             note(log, "goodbye_not_sent", run_id=self._run_id, seq=terminal.seq)
 
     async def _delta(self, text: str) -> None:
+        await self._begin_streaming()
+        await self.event(EventKind.DELTA, {"text": text})
+
+    async def _begin_streaming(self) -> None:
         if not self._streaming:
             await patiently(lambda: self._ledger.begin_streaming(self._run_id, self._attempt), "begin streaming")
             self._streaming = True
-        await self.event(EventKind.DELTA, {"text": text})
+
+    async def _flush_joiner(self) -> None:
+        rest = self._joiner.flush()
+        if rest:
+            await self._delta(rest)
 
     async def _publish(self, events: Sequence[Event]) -> None:
         self._signals.add(await self._output.append(events, self._attempt))

@@ -24,7 +24,7 @@ from tests.support.notes import Notes, noting
 from worker.archivist import Archivist
 from worker.consumer import Consumer
 from worker.executor import Executor
-from worker.models.port import Fragment, Model, Request, Usage
+from worker.models.port import Fragment, Model, Piece, Request, Usage
 
 _SOLUTION = Path(__file__).parents[2] / "solution"
 RULES = load(_SOLUTION, _SOLUTION).exercises
@@ -134,9 +134,14 @@ def rerun(run_id: str, seq: int, reason: str, attempt: int) -> Event:
     return Event(run_id, seq, EventKind.RERUN, encode_data({"reason": reason, "attempt": attempt}))
 
 
-def done(run_id: str, seq: int, usage: dict[str, Json] | None = None) -> Event:
+def tool(run_id: str, seq: int, key: str, name: str, arguments: dict[str, Json]) -> Event:
+    """Return the event that says a tool is to be called."""
+    return Event(run_id, seq, EventKind.TOOL, encode_data({"key": key, "name": name, "arguments": arguments}))
+
+
+def done(run_id: str, seq: int, usage: dict[str, Json] | None = None, **more: Json) -> Event:
     """Return the event that ends a run well."""
-    return Event(run_id, seq, EventKind.DONE, encode_data({"usage": usage or {}}))
+    return Event(run_id, seq, EventKind.DONE, encode_data({"usage": usage or {}, **more}))
 
 
 def cancelled(run_id: str, seq: int) -> Event:
@@ -166,7 +171,7 @@ class Call:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.closed = False
-        self._script: asyncio.Queue[Fragment | Usage | BaseException | None] = asyncio.Queue()
+        self._script: asyncio.Queue[Piece | BaseException | None] = asyncio.Queue()
 
     @property
     def texts(self) -> list[str]:
@@ -177,6 +182,12 @@ class Call:
         """Have it say fragments; returns when everything that follows from them has happened."""
         for text in texts:
             self._script.put_nowait(Fragment(text))
+        await settle()
+
+    async def give(self, *pieces: Piece) -> None:
+        """Have it give pieces of any kind; returns when everything that follows from them has happened."""
+        for piece in pieces:
+            self._script.put_nowait(piece)
         await settle()
 
     async def end(self, usage: Usage | None = None) -> None:
@@ -191,7 +202,7 @@ class Call:
         self._script.put_nowait(error)
         await settle()
 
-    async def stream(self) -> AsyncGenerator[Fragment | Usage]:
+    async def stream(self) -> AsyncGenerator[Piece]:
         """Be the model."""
         try:
             while (piece := await self._script.get()) is not None:
@@ -215,7 +226,7 @@ class Puppet:
             await self._called.wait_for(lambda: len(self.calls) > number)
         return self.calls[number]
 
-    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Be called."""
         call = Call(request)
         async with self._called:
@@ -237,7 +248,7 @@ class Speaker:
         self._texts = texts
         self._pace_s = pace_s
 
-    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Say it."""
         self.requests.append(request)
         for text in self._texts:

@@ -100,10 +100,10 @@ async def test_a_worker_takes_no_more_than_it_can_execute(shop: Workshop) -> Non
     async with working(shop, model, "w1"):
         for session_id in ("a", "b", "c", "d"):
             await shop.accept(session_id, session_id)
-        await pass_time(30)
+        await pass_time(14)
         assert [call.texts for call in model.calls] == [["a"], ["b"]]
         async with working(shop, other, "w2"):
-            await pass_time(30)
+            await pass_time(14)
             assert [call.texts for call in other.calls] == [["c"], ["d"]]
             for call in (*model.calls, *other.calls):
                 await call.end()
@@ -661,7 +661,7 @@ async def test_a_draining_worker_gives_back_what_it_cannot_finish(shop: Workshop
 @in_a_workshop
 async def test_a_draining_worker_keeps_its_leases(shop: Workshop) -> None:
     """While it waits for its runs they are still its own."""
-    shop.settings = replace(shop.settings, drain=timedelta(minutes=2))
+    shop.settings = replace(shop.settings, drain=timedelta(minutes=2), first_piece_wait=timedelta(minutes=2))
     model = Puppet()
     async with working(shop, model, "w1") as worker, working(shop, Puppet(), "w2"):
         claimed = await shop.accept()

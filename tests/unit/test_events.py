@@ -73,6 +73,7 @@ DONE: tuple[EventKind, dict[str, Json]] = (EventKind.DONE, {"usage": {}})
         (_log(), ""),
         (_log(_said("a"), _said(""), _said("b")), "ab"),
         (_log(_said("a"), _said("b"), DONE), "ab"),
+        (_log(_said("a"), (EventKind.TOOL, {"key": "k", "name": "look", "arguments": {}}), _said("b")), "ab"),
         (_log(_said("void"), RERUN, _said("a"), RERUN, RERUN, _said("b"), _said("c"), DONE), "bc"),
         (_log(_said("void"), RERUN), ""),
         (_log(_said("half"), (EventKind.CANCELLED, {"reason": "user"})), "half"),

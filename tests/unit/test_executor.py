@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from shared.bootstrap import Ports
+from shared.events import Json
 from shared.ledger import Ledger
 from shared.ports import Claim, Mark, Resumed
 from shared.run import RunStatus
@@ -29,9 +30,22 @@ from tests.support.workshop import (
     open_workshop,
     rerun,
     store_away,
+    tool,
+    with_settings,
 )
 from worker.executor import Executor
-from worker.models.port import Fragment, Model, ModelFailed, Request, Usage
+from worker.models.port import (
+    Finished,
+    FinishReason,
+    Fragment,
+    Model,
+    ModelFailed,
+    Piece,
+    Request,
+    ToolCall,
+    Usage,
+    Working,
+)  # fmt: skip
 from worker.signals import Signals
 
 in_a_workshop = on(open_workshop)
@@ -121,6 +135,67 @@ async def test_a_store_that_is_away_at_the_start_is_waited_for(shop: Workshop) -
         await (await model.call(0)).end()
         await run.task
     assert await shop.status(run.run_id) is RunStatus.DONE
+
+
+@in_a_workshop
+async def test_a_tool_call_is_an_event(shop: Workshop) -> None:
+    """Its arguments are JSON in JSON; it begins the streaming, and comes after the half emoji that waited before it."""
+    model, arguments = Puppet(), '{\n "order": 4711,\n "name": "a\\u2028b"}'
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        await call.give(ToolCall("k", "look", arguments))
+        assert await shop.status(run.run_id) is RunStatus.STREAMING
+        await call.give(Fragment("a\ud83d"), ToolCall("l", "book", "{}"), Fragment("\ude00"))
+        await call.end()
+        await run.task
+    run_id = run.run_id
+    assert await shop.log(run_id) == [
+        tool(run_id, 0, "k", "look", {"order": 4711, "name": "a\u2028b"}), delta(run_id, 1, "a"),
+        delta(run_id, 2, "\ufffd"), tool(run_id, 3, "l", "book", {}), delta(run_id, 4, "\ufffd"), done(run_id, 5),
+    ]  # fmt: skip
+    assert await shop.stream(run_id) == await shop.log(run_id)
+    assert all(event.data.isascii() for event in await shop.log(run_id) if "order" in event.data)
+    assert [row.target for row in shop.store.transitions(run_id)] == ["running", "streaming", "done"]
+
+
+@in_a_workshop
+async def test_arguments_that_are_no_json_are_a_fault_of_the_adapter(shop: Workshop) -> None:
+    """Nothing is written of such a call; the run is tried again."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        await (await model.call(0)).give(ToolCall("k", "look", '{"order":'))
+        await run.task
+    assert await shop.log(run.run_id) == []
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["retry"]
+
+
+@in_a_workshop
+@pytest.mark.parametrize("reason", FinishReason)
+async def test_an_unusual_end_is_told(shop: Workshop, reason: FinishReason) -> None:
+    """Why the model stopped stands in the last event, unless it had simply said all."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        await call.give(Working(), Finished(reason), Usage(1, 2))
+        await call.end()
+        await run.task
+    usage: dict[str, Json] = {"input_tokens": 1, "output_tokens": 2}
+    told: dict[str, Json] = {} if reason is FinishReason.STOP else {"finish_reason": reason.value}
+    assert await shop.log(run.run_id) == [done(run.run_id, 0, usage, **told)]
+
+
+@in_a_workshop
+async def test_what_a_voided_reply_said_of_its_end_is_void(shop: Workshop) -> None:
+    """Usage and reason are those of the reply that stands."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        first = await model.call(0)
+        await shop.accept("no, wait", told=False)
+        await first.give(Finished(FinishReason.LENGTH), Usage(1, 2))
+        await first.end()
+        await (await model.call(1)).end()
+        await run.task
+    assert await shop.log(run.run_id) == [rerun(run.run_id, 0, "merge", 1), done(run.run_id, 1)]
 
 
 # --- Reruns -----------------------------------------------------------------------------------------------------------
@@ -292,7 +367,7 @@ async def test_a_bus_that_is_away_does_not_hold_up_a_silent_model(shop: Workshop
     async with executing(shop, model) as run:
         call = await model.call(0)
         shop.bus.away(True)
-        await pass_time(60)
+        await pass_time(20)
         await call.end()
         assert await shop.status(run.run_id) is RunStatus.DONE
 
@@ -416,6 +491,24 @@ async def test_what_a_model_says_of_its_failure_can_be_written(shop: Workshop) -
     assert await shop.log(run.run_id) == [failed(run.run_id, 0, "a\ufffdb\ufffd")]
 
 
+@in_a_workshop
+@pytest.mark.parametrize("permanent", [False, True])
+async def test_a_message_that_joined_before_a_failure_is_answered(shop: Workshop, permanent: bool) -> None:
+    """W6: the model was not given it, and may have an answer to it; the run fails only of what was read."""
+    with_settings(shop, max_attempts=1)
+    model = Puppet()
+    async with executing(shop, model) as run:
+        first = await model.call(0)
+        await shop.accept("no, wait", told=False)
+        await first.fail(ModelFailed("refused", permanent=permanent))
+        second = await model.call(1)
+        assert second.texts == ["hello", "no, wait"]
+        await second.end()
+        await run.task
+    run_id = run.run_id
+    assert await shop.log(run_id) == [rerun(run_id, 0, "merge", 1), done(run_id, 1)]
+
+
 async def third_attempt(shop: Workshop) -> Claim:
     """Return the claim of a run that was claimed twice before."""
     await shop.claimed()
@@ -498,6 +591,110 @@ async def test_a_run_is_given_back_when_the_store_is_there_again(shop: Workshop)
         await run.task
     assert await shop.log(run.run_id) == [delta(run.run_id, 0, "a")]
     assert await shop.ledger.renew("w", LEASE) == []
+
+
+# --- Models that say nothing ------------------------------------------------------------------------------------------
+
+
+@in_a_workshop
+async def test_a_model_that_says_nothing_has_failed_after_a_while(shop: Workshop) -> None:
+    """Thirty seconds before the first piece: its request is aborted, and the run given back to be tried again."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        await pass_time(29.9)
+        assert not (call.closed or run.task.done())
+        await run.task
+        assert call.closed
+        assert now() == pytest.approx(30, abs=0.01)
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["retry"]
+    assert [note["why"] for note in shop.notes.of("model_failed")] == ["the model was silent for 30 s"]
+
+
+@in_a_workshop
+@pytest.mark.parametrize("piece", [Fragment(""), Working(), ToolCall("k", "look", "{}"), Usage(1, 1)])
+async def test_every_piece_breaks_the_silence(shop: Workshop, piece: Piece) -> None:
+    """Also one that shows nothing; from then on it is the pause between two pieces that counts."""
+    with_settings(shop, next_piece_wait=timedelta(seconds=7))
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        await pass_time(29)
+        for _ in range(3):
+            await call.give(piece)
+            await pass_time(6.9)
+            assert not run.task.done()
+        await run.task
+        assert call.closed
+        assert now() == pytest.approx(29 + 2 * 6.9 + 7, abs=0.01)
+    assert [note["why"] for note in shop.notes.of("model_failed")] == ["the model was silent for 7 s"]
+
+
+@in_a_workshop
+async def test_a_store_that_is_away_is_not_the_models_silence(shop: Workshop) -> None:
+    """While the worker waits to write what the model has said, the model owes it nothing."""
+    model, door = Puppet(), shop.door()
+    barrier = Barrier()
+    tap(door.store, "move", before=barrier)
+    async with executing(shop, model, door=door) as run:
+        call = await model.call(0)
+        await call.say("a")
+        await barrier.reached()
+        await pass_time(60)
+        assert not (call.closed or run.task.done())
+        barrier.let_go()
+        await call.say("b")
+        await call.end()
+        await run.task
+    assert await shop.log(run.run_id) == [*deltas(run.run_id, 0, "a", "b"), done(run.run_id, 2)]
+
+
+@in_a_workshop
+async def test_an_attempt_ends_after_ten_minutes(shop: Workshop) -> None:
+    """A model that never stops talking is stopped, reruns included."""
+    model = Puppet()
+    async with executing(shop, model) as run:
+        call = await model.call(0)
+        for _ in range(3):
+            await pass_time(9)
+            await call.give(Working())
+        await shop.accept("no, wait")
+        call = await model.call(1)
+        while not call.closed:
+            await call.give(Working())
+            await pass_time(20)
+        await run.task
+        assert 600 <= now() < 621
+    assert [note["why"] for note in shop.notes.of("model_failed")] == ["the reply was not complete after 600 s"]
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["retry"]
+
+
+@in_a_workshop
+async def test_the_last_silence_ends_the_run(shop: Workshop) -> None:
+    """After three attempts the run fails, and says why in words for people."""
+    model, claim = Puppet(), await third_attempt(shop)
+    async with executing(shop, model, claim) as run:
+        call = await model.call(0)
+        await call.say("a")
+        await run.task
+        assert call.closed
+    run_id = run.run_id
+    assert await shop.log(run_id) == [
+        rerun(run_id, 0, "takeover", 3), delta(run_id, 1, "a"), failed(run_id, 2, "the model was silent for 30 s"),
+    ]  # fmt: skip
+    assert await shop.status(run_id) is RunStatus.FAILED
+
+
+@in_a_workshop
+async def test_a_wish_to_stop_wins_over_silence(shop: Workshop) -> None:
+    """Both are seen at the same look: the run ends as its user wished."""
+    with_settings(shop, look_every=timedelta(seconds=8), first_piece_wait=timedelta(seconds=7))
+    model = Puppet()
+    async with executing(shop, model) as run:
+        await model.call(0)
+        await shop.cancel(run.run_id)
+        await run.task
+    assert await shop.log(run.run_id) == [cancelled(run.run_id, 0)]
 
 
 # --- Runs of others ---------------------------------------------------------------------------------------------------
@@ -596,7 +793,7 @@ class Slow:
     def __init__(self) -> None:
         self.closed = False
 
-    async def stream(self, request: Request) -> AsyncGenerator[Fragment | Usage]:
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
         """Say one thing, and wait."""
         try:
             yield Fragment("a")
