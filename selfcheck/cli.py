@@ -54,6 +54,18 @@ def serve(
 
 
 @app.command()
+def chat(
+    url: Annotated[str | None, typer.Option(help="A running gateway; without it, one in memory is started.")] = None,
+    session: Annotated[str | None, typer.Option(help="The session to talk in; without it, a new one.")] = None,
+    tree: Tree = "solution",
+) -> None:
+    """Talk to the service: a small front end in the terminal, or with messages on standard input, one a line."""
+    from selfcheck.chat import chat as talk
+
+    _say(lambda: talk(url, session, tree))
+
+
+@app.command()
 def diff(
     exercise: Annotated[int | None, typer.Argument(min=1, max=4, help="One exercise; without it, all.")] = None,
 ) -> None:

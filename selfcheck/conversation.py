@@ -1,0 +1,178 @@
+"""A small front end, made of what a front end is made of: messages by POST, `client.follow`, and the projection.
+
+One thread follows the run that is shown and does nothing else; all that is kept or printed is the main thread's. While
+a reply comes, the first key that is pressed holds the printing back until its line is typed.
+"""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty
+
+import httpx
+
+from client.arrivals import Arrival, RunOpened
+from client.projection import SessionView, reduce
+from client.run_view import RunView
+from selfcheck.asking import Asking
+from selfcheck.console import err, out
+from selfcheck.keyboard import keyboard
+from selfcheck.screen import Screen
+from selfcheck.watching import Inbox, watch
+from shared.errors import KodaError, Unavailable
+from shared.text import clean
+
+LOOK_S = 0.05  # how often the keyboard is looked at while nothing arrives
+
+
+class Conversation:
+    """The conversation of one session. `check` raises when there is no point in connecting again."""
+
+    def __init__(self, client: httpx.Client, session_id: str, check: Callable[[], None] = lambda: None) -> None:
+        self._client = client
+        self._gateway = Asking(client)
+        self._session_id = session_id
+        self._check = check
+        self._keyboard = keyboard()
+        self._screen = Screen(out, err)
+        self._session = SessionView()
+        self._shown = ""  # the run on the screen
+
+    def talk(self) -> None:
+        """Take messages and show the replies, until there are no more messages. Whoever types may end it by Ctrl-C.
+
+        Raises:
+            KodaError: the session cannot be read; where nobody types, also whatever else goes wrong.
+        """
+        try:
+            with suppress(EOFError):
+                self._begin()
+                while True:
+                    line = self._line()
+                    with self._problems_told():
+                        self._send(line)
+                        self._answer()
+        except KeyboardInterrupt:
+            if not self._keyboard.interactive:
+                raise
+        finally:
+            self._screen.rest()
+            self._screen.fresh_line()
+
+    def _begin(self) -> None:
+        """Read the session, and show first what is going on in it."""
+        self._take(self._gateway.session(self._session_id))
+        if self._keyboard.interactive:
+            self._screen.aside(f"session {self._session_id}, replies so far: {len(self._session.runs)}")
+            self._screen.aside("type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave")
+        with self._problems_told():
+            self._answer()
+
+    def _line(self) -> str:
+        self._screen.rest()
+        self._screen.fresh_line()
+        line = self._keyboard.line()
+        if line is None:
+            raise EOFError
+        return clean(line)
+
+    def _send(self, line: str) -> None:
+        if not line.strip():
+            return
+        accepted = self._gateway.send(self._session_id, line)
+        self._take(RunOpened(accepted.run_id))
+        if not self._is_going_on(self._shown):
+            return
+        if accepted.merged and accepted.run_id == self._shown:
+            self._screen.void()
+        else:
+            self._screen.aside("not merged; it is answered after this")
+
+    def _take(self, arrival: Arrival) -> None:
+        self._session, effects = reduce(self._session, arrival)
+        for effect in effects:
+            if effect.run_id == self._shown:
+                self._screen.show(effect)
+
+    def _is_going_on(self, run_id: str) -> bool:
+        run = self._session.runs.get(run_id)
+        return run is not None and run.end is None
+
+    # while a reply comes
+
+    def _answer(self) -> None:
+        """Show the runs that are not over, one after the other."""
+        try:
+            while (run := self._session.current) is not None and run.end is None:
+                self._show(run)
+        except KodaError:
+            self._session = SessionView()  # what cannot be shown is not to stand before what comes next
+            raise
+
+    def _show(self, run: RunView) -> None:
+        """Show a run to its end. Ctrl-C stops it; when that has been asked for, Ctrl-C leaves."""
+        inbox = watch(self._client, run.run_id, run.cursor, self._check)
+        self._shown = run.run_id
+        self._screen.begin(run)
+        stopping = False
+        while self._is_going_on(run.run_id):
+            try:
+                self._look(inbox)
+                if self._is_going_on(run.run_id):
+                    self._correct()
+            except KeyboardInterrupt:
+                if stopping:
+                    raise
+                stopping = True
+                with self._problems_told():
+                    self._gateway.cancel(run.run_id)
+
+    def _look(self, inbox: Inbox) -> None:
+        """Show what arrives, until the run is over or a key is pressed."""
+        if self._session.runs[self._shown].waiting or self._screen.voided:
+            self._screen.spin()
+        with self._keyboard.watched(), _interrupts() as interrupted:
+            while self._is_going_on(self._shown) and not self._keyboard.pressed():
+                if interrupted.is_set():
+                    break
+                self._receive(inbox)
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+
+    def _receive(self, inbox: Inbox) -> None:
+        try:
+            arrival = inbox.get(timeout=LOOK_S)
+        except Empty:
+            return
+        if arrival is None:
+            raise Unavailable("gateway", "the stream has ended, and the run's end was not in it")
+        if isinstance(arrival, Exception):
+            raise arrival
+        self._take(arrival)
+
+    def _correct(self) -> None:
+        line = self._line()
+        with self._problems_told():
+            self._send(line)
+
+    @contextmanager
+    def _problems_told(self) -> Iterator[None]:
+        """Tell somebody who types what went wrong, and go on; a script has to learn of it by our end."""
+        try:
+            yield
+        except KodaError as problem:
+            if not self._keyboard.interactive:
+                raise
+            self._screen.aside(str(problem), "red")
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """Note Ctrl-C instead of raising it: between an arrival and the screen, an exception would lose a fragment."""
+    seen = threading.Event()
+    before = signal.signal(signal.SIGINT, lambda *_: seen.set())
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)

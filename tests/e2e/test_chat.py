@@ -1,0 +1,337 @@
+"""`selfcheck chat`: a conversation, from a pipe and in a terminal."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from shared.events import EventKind, Json
+from tests.support.puppet_gateway import WAIT_S, Puppet, puppet_gateway
+
+if sys.platform == "win32":
+    pytest.skip("a terminal of its own needs a POSIX system", allow_module_level=True)
+
+from tests.support.terminal import CTRL_C, CTRL_D, Terminal, terminal
+
+REFUND = (
+    "Thank you for writing in. I am sorry that the lamp arrived with a broken shade. I have opened a refund for your"
+    " order 4711; the full amount will be back on your card within three working days."
+)
+EXCHANGE = (
+    "Of course, no refund then. I have set up an exchange for your order 4711 instead: a new lamp leaves our"
+    " warehouse tomorrow, and the courier takes the broken one back when it is delivered. There is nothing to pay."
+)
+ENVIRONMENT = {
+    "PATH": os.environ["PATH"],
+    "PYTHONPATH": os.pathsep.join(sys.path),
+    "PYTHONIOENCODING": "utf-8",
+    "KODA_FRAGMENT_PACE": "0s",
+    "INPUTRC": os.devnull,
+    "TERM": "dumb",
+}
+HEAD = (
+    "(session s, replies so far: 0)\n"
+    "(type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave)\n"
+)
+
+
+@pytest.fixture
+def puppet() -> Iterator[Puppet]:
+    """A gateway that does as it is told."""
+    with puppet_gateway() as gateway:
+        yield gateway
+
+
+def piped(messages: Sequence[str], *options: str) -> tuple[str, str, int]:
+    """Return what a conversation from a pipe prints, on both streams, and its exit code."""
+    command = [sys.executable, "-m", "selfcheck", "chat", *options]
+    given = "".join(f"{message}\n" for message in messages).encode()
+    answer = subprocess.run(command, input=given, capture_output=True, env=ENVIRONMENT, timeout=3 * WAIT_S)
+    return answer.stdout.decode(), answer.stderr.decode(), answer.returncode
+
+
+@pytest.fixture
+def typing(puppet: Puppet) -> Iterator[Terminal]:
+    """A conversation with the puppet in a dumb terminal, at its first prompt."""
+    with terminal("selfcheck", ["chat", "--url", puppet.url, "--session", "s"], ENVIRONMENT) as screen:
+        screen.until(HEAD + "> ")
+        yield screen
+
+
+def asked(puppet: Puppet) -> tuple[str, Json]:
+    """Return the next POST, without the message's id, which is a new one each time."""
+    path, document = puppet.asked.get(timeout=WAIT_S)
+    if isinstance(document, dict):
+        assert document.pop("message_id")
+    return path, document
+
+
+def chat(text: str) -> tuple[str, Json]:
+    """Return the POST that a message makes."""
+    return "/chat", {"session_id": "s", "text": text}
+
+
+# --- From a pipe ------------------------------------------------------------------------------------------------------
+
+
+def test_messages_are_answered_one_after_the_other() -> None:
+    """R11: a line is a message, each waits for the end of its run, and of two runs that count from 0 both are shown."""
+    messages = ["My lamp is broken", " ", "An exchange, please"]
+    assert piped(messages) == (
+        f"> My lamp is broken\n{REFUND}\n>  \n> An exchange, please\n{EXCHANGE}\n",
+        "",
+        0,
+    )
+
+
+def test_a_lost_connection_is_mended(puppet: Puppet) -> None:
+    """The reply is whole, the next connection asks for what comes after the last event, and stderr says so."""
+    puppet.accept("r")
+    puppet.say("r", 0, "It ")
+    puppet.cut("r")
+    puppet.say("r", 1, "works")
+    puppet.end("r", 2)
+    assert piped(["hi"], "--url", puppet.url) == (
+        "> hi\nIt works\n",
+        "(the connection is lost; reconnecting)\n",
+        0,
+    )
+    assert [puppet.cursors.get(timeout=WAIT_S) for _ in range(2)] == [("r", None), ("r", "0")]
+
+
+def test_a_reply_that_begins_anew_begins_a_line(puppet: Puppet) -> None:
+    """What is void stays in the file, on a line of its own; stderr says that it is."""
+    puppet.accept("r")
+    puppet.say("r", 0, "half")
+    puppet.write("r", 1, EventKind.RERUN, {"reason": "takeover"})
+    puppet.say("r", 2, "whole")
+    puppet.end("r", 3)
+    assert piped(["hi"], "--url", puppet.url) == (
+        "> hi\nhalf\nwhole\n",
+        "(a worker was lost; the reply so far is void, another one goes on)\n",
+        0,
+    )
+
+
+def test_a_run_that_fails_is_told(puppet: Puppet) -> None:
+    """Its text stays, stderr has the error, and the next message is another run's."""
+    puppet.accept("r")
+    puppet.say("r", 0, "half")
+    puppet.end("r", 1, EventKind.FAILED, error="no answer")
+    puppet.accept("q")
+    puppet.say("q", 0, "whole")
+    puppet.end("q", 1)
+    assert piped(["hi", "again"], "--url", puppet.url) == ("> hi\nhalf\n> again\nwhole\n", "(failed: no answer)\n", 0)
+
+
+def test_a_message_that_is_refused_ends_a_script(puppet: Puppet) -> None:
+    """Nobody is there to mend it, so the exit code says it."""
+    puppet.answers.put((422, {"title": "Unprocessable", "detail": "text: is longer than 8000 characters"}))
+    assert piped(["long", "next"], "--url", puppet.url) == (
+        "> long\n",
+        "selfcheck: refused with 422: text: is longer than 8000 characters\n",
+        3,
+    )
+
+
+def test_an_address_that_is_none() -> None:
+    """A mistake in the command is told as one."""
+    assert piped([], "--url", "nonsense") == (
+        "",
+        "selfcheck: settings: --url 'nonsense': it has no scheme or no host; give one such as http://127.0.0.1:8000\n",
+        2,
+    )
+
+
+def test_a_reply_cannot_command_the_terminal(puppet: Puppet) -> None:
+    """Control characters of a reply are shown as what they are not: text."""
+    puppet.accept("r")
+    puppet.say("r", 0, "a\x1b]0;title\x07\tb\r\nc")
+    puppet.end("r", 1)
+    assert piped(["hi"], "--url", puppet.url)[0] == "> hi\na\ufffd]0;title\ufffd\tb\nc\n"
+
+
+def test_a_run_that_is_going_on_is_shown_first(puppet: Puppet) -> None:
+    """A session that is taken up again goes on where its snapshot ends."""
+    runs: list[Json] = [
+        {"run_id": "q", "status": "done", "text": "old"},
+        {"run_id": "r", "status": "streaming", "text": "It "},
+    ]
+    puppet.session.update(runs=runs, cursor="1-4")
+    puppet.say("r", 5, "works")
+    puppet.end("r", 6)
+    assert piped([], "--url", puppet.url, "--session", "s") == ("It works\n", "", 0)
+    assert puppet.cursors.get(timeout=WAIT_S) == ("r", "4")
+
+
+# --- In a terminal ----------------------------------------------------------------------------------------------------
+
+
+def test_a_correction_is_merged(puppet: Puppet, typing: Terminal) -> None:
+    """What comes while a line is typed waits for it; once merged, what is left of the void reply is not shown."""
+    puppet.accept("r")
+    puppet.say("r", 0, "A refund")
+    typing.type("hi\n")
+    typing.until("A refund")
+    typing.type("an ex")
+    typing.until("\n> an ex")
+    puppet.say("r", 1, " is coming")
+    puppet.accept("r", merged=True)
+    typing.type("change\n")
+    typing.until("(merged; the reply so far is void)\n")
+    puppet.say("r", 2, " soon")
+    puppet.write("r", 3, EventKind.RERUN, {"reason": "merge"})
+    puppet.say("r", 4, "An exchange")
+    puppet.end("r", 5)
+    typing.until("An exchange\n> ")
+    typing.type(CTRL_D)
+    assert typing.left() == 0
+    assert typing.screen == (
+        f"{HEAD}> hi\nA refund\n> an exchange\n(merged; the reply so far is void)\nAn exchange\n> \n"
+    )
+    assert [asked(puppet), asked(puppet)] == [chat("hi"), chat("an exchange")]
+    assert "\x1b" not in typing.printed.decode()
+
+
+def test_a_message_that_is_not_merged_is_answered_next(puppet: Puppet, typing: Terminal) -> None:
+    """Two runs of a session are shown in the order in which they were opened, and never interleave."""
+    puppet.accept("a")
+    puppet.say("a", 0, "one")
+    typing.type("first\n")
+    typing.until("one")
+    puppet.accept("b")
+    puppet.say("b", 0, "two")
+    puppet.end("b", 1)
+    typing.type("second\n")
+    typing.until("(not merged; it is answered after this)\n")
+    puppet.say("a", 1, " more")
+    puppet.end("a", 2)
+    typing.until("> ")
+    assert typing.screen == (f"{HEAD}> first\none\n> second\n(not merged; it is answered after this)\n more\ntwo\n> ")
+
+
+def test_a_key_that_leads_to_no_message_changes_nothing(puppet: Puppet, typing: Terminal) -> None:
+    """An arrow key holds the reply back until Enter, and an empty line sends nothing."""
+    puppet.accept("r")
+    puppet.say("r", 0, "It ")
+    typing.type("hi\n")
+    typing.until("It ")
+    typing.type("\x1b[A")
+    typing.until("\n> ")
+    puppet.say("r", 1, "works")
+    puppet.end("r", 2)
+    typing.type("\n")
+    typing.until("works\n> ")
+    assert typing.screen == f"{HEAD}> hi\nIt \n> \nworks\n> "
+    assert asked(puppet) == chat("hi")
+    assert puppet.asked.empty()
+
+
+def test_lines_that_are_pasted_are_messages_each(puppet: Puppet, typing: Terminal) -> None:
+    """What comes faster than anybody types is taken line by line, in its order."""
+    puppet.accept("r")
+    puppet.say("r", 0, "It ")
+    typing.type("hi\n")
+    typing.until("It ")
+    puppet.accept("r", merged=True)
+    puppet.accept("r", merged=True)
+    typing.type("one\ntwo\n")
+    typing.until("\n> one\n(merged; the reply so far is void)\n> two\n(merged; the reply so far is void)\n")
+    assert [asked(puppet) for _ in range(3)] == [chat("hi"), chat("one"), chat("two")]
+
+
+def test_ctrl_d_leaves_while_a_reply_comes(puppet: Puppet, typing: Terminal) -> None:
+    """Leaving stops nothing: the run goes on, and the session can be taken up again."""
+    puppet.accept("r")
+    puppet.say("r", 0, "half")
+    typing.type("hi\n")
+    typing.until("half")
+    typing.type(CTRL_D)
+    assert typing.left() == 0
+    assert typing.screen == f"{HEAD}> hi\nhalf\n"
+    assert asked(puppet) == chat("hi")
+    assert puppet.asked.empty()
+
+
+def test_ctrl_c_stops_the_run_and_not_the_conversation(puppet: Puppet, typing: Terminal) -> None:
+    """It asks the gateway to cancel, the run ends when the stream says so, and at the prompt Ctrl-C leaves."""
+    puppet.accept("r")
+    puppet.say("r", 0, "half")
+    typing.type("hi\n")
+    typing.until("half")
+    puppet.answers.put((202, {"run_id": "r", "status": "streaming"}))
+    typing.type(CTRL_C)
+    assert [asked(puppet), asked(puppet)] == [chat("hi"), ("/runs/r/cancel", None)]
+    puppet.end("r", 1, EventKind.CANCELLED, reason="cancelled by the user")
+    typing.until("\n(stopped)\n> ")
+    typing.type(CTRL_C)
+    assert typing.left() == 0
+
+
+def test_ctrl_c_twice_leaves_a_run_that_does_not_stop(puppet: Puppet, typing: Terminal) -> None:
+    """Who has asked for the stop once need not wait for it."""
+    puppet.accept("r")
+    puppet.say("r", 0, "half")
+    typing.type("hi\n")
+    typing.until("half")
+    puppet.answers.put((409, {"title": "Conflict"}))
+    typing.type(CTRL_C)
+    assert [asked(puppet), asked(puppet)] == [chat("hi"), ("/runs/r/cancel", None)]
+    puppet.say("r", 1, " more")
+    typing.until("more")
+    typing.type(CTRL_C)
+    assert typing.left() == 0
+    assert typing.screen == f"{HEAD}> hi\nhalf more\n"
+
+
+def test_a_problem_is_told_and_the_conversation_goes_on(puppet: Puppet, typing: Terminal) -> None:
+    """A gateway that cannot now may later: who types can try again."""
+    puppet.answers.put((503, {"title": "Service Unavailable", "detail": "the bus is away: no answer"}))
+    typing.type("hi\n")
+    typing.until("(the gateway is away: it answers 503: the bus is away: no answer)\n> ")
+    puppet.accept("r")
+    puppet.say("r", 0, "works")
+    puppet.end("r", 1)
+    typing.type("hi\n")
+    typing.until("hi\nworks\n> ")
+
+
+def test_a_run_that_cannot_be_shown_stands_before_no_other(puppet: Puppet, typing: Terminal) -> None:
+    """A gateway that has lost a run answers the next message all the same."""
+    puppet.gone.add("r")
+    puppet.accept("r")
+    typing.type("hi\n")
+    typing.until("(the stream of run 'r' was refused with status 404 and content type none;")
+    typing.until("> ")
+    puppet.accept("q")
+    puppet.say("q", 0, "works")
+    puppet.end("q", 1)
+    typing.type("hi\n")
+    typing.until("hi\nworks\n> ")
+
+
+def test_a_spinner_turns_until_there_is_something_to_show(puppet: Puppet) -> None:
+    """A terminal that can move its cursor shows that a reply is waited for, and takes that back."""
+    capable = ENVIRONMENT | {"TERM": "xterm", "NO_COLOR": "1"}
+    with terminal("selfcheck", ["chat", "--url", puppet.url, "--session", "s"], capable) as screen:
+        screen.until("> ")
+        puppet.accept("r")
+        screen.type("hi\n")
+        screen.until("⠙")
+        puppet.say("r", 0, "works")
+        puppet.end("r", 1)
+        screen.until("works\n> ")
+        screen.type(CTRL_D)
+        assert screen.left() == 0
+
+
+def test_a_service_of_our_own_ends_with_the_conversation() -> None:
+    """Without an address there is a service in memory, for this conversation alone."""
+    with terminal("selfcheck", ["chat"], ENVIRONMENT) as screen:
+        screen.until("> ")
+        screen.type("My lamp is broken\n")
+        screen.until(f"{REFUND}\n> ")
+        screen.type(CTRL_D)
+        assert screen.left() == 0
