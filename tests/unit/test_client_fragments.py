@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from client.fragments import Fragments
+from tests.support.calm import calm
 
 
+@calm
 @given(st.lists(st.text(max_size=9), max_size=200))
 def test_a_text_of_fragments_is_their_text(fragments: list[str]) -> None:
     """However it grew it is the same text, each state stays as it was, and it is empty only without a character."""

@@ -39,6 +39,7 @@ from client.fragments import Fragments
 from client.projection import SessionView, reduce
 from client.run_view import HELD_LIMIT, RunView
 from shared.run import RunStatus
+from tests.support.calm import calm
 from tests.support.histories import Logged, Shown, deliveries, folded, logs, sessions, shown
 
 
@@ -309,7 +310,7 @@ def test_what_is_behind_a_hole_waits_for_it() -> None:
     assert session.runs["r"].held == {}
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), sessions())
 def test_any_order_leads_to_the_canonical_history(data: st.DataObject, history: dict[str, list[Logged]]) -> None:
     """R11: at any moment each run shows exactly its log as far as it has come without a hole, whoever brought it."""
@@ -328,7 +329,7 @@ def _whole(seqs: set[int]) -> int:
     return next(n for n in range(len(seqs) + 1) if n not in seqs)
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), sessions())
 def test_reading_the_session_puts_runs_in_their_order(data: st.DataObject, history: dict[str, list[Logged]]) -> None:
     """Events of runs that nobody had opened here come in any order; their places are known when the session is read."""
@@ -364,7 +365,7 @@ def test_a_run_of_which_nothing_is_there_is_asked_for_from_its_start() -> None:
     assert after([said(seq, "x") for seq in range(1, HELD_LIMIT + 1)])[1] == [StartSpinner("r"), Refetch("r", None)]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(calm, max_examples=30)
 @given(st.data(), logs("r", most=400, ended=True))
 def test_asking_again_brings_what_was_dropped(data: st.DataObject, log: list[Logged]) -> None:
     """Any order of a long run leads to the canonical history when every wish to ask again is met, also out of order."""
@@ -409,7 +410,7 @@ def without_tools(run: Shown) -> tuple[str, str, str]:
     return run[:3]
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), logs("r", ended=True))
 def test_a_snapshot_may_stand_for_any_beginning(data: st.DataObject, log: list[Logged]) -> None:
     """Snapshots of some beginnings, and the events behind the shortest of them, lead to the run's text in any order."""
@@ -420,7 +421,7 @@ def test_a_snapshot_may_stand_for_any_beginning(data: st.DataObject, log: list[L
     assert without_tools(shown(after(arrivals)[0])[0]) == without_tools(folded("r", log))
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), sessions())
 def test_a_reading_of_the_session_may_come_at_any_moment(data: st.DataObject, history: dict[str, list[Logged]]) -> None:
     """The session as it was at some event, and the events behind it, in any order and with others again before it."""
@@ -489,7 +490,7 @@ def test_a_gap_keeps_a_run_in_its_place() -> None:
     assert shown(session) == [("a", "interrupted", "", ()), ("b", "streaming", "y", ())]
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), logs("r"), logs("r", ended=True))
 def test_after_a_gap_the_history_is_the_new_one(data: st.DataObject, old: list[Logged], new: list[Logged]) -> None:
     """R4: whatever had come of the old history, the new one in any order leads to itself."""
@@ -542,7 +543,7 @@ class Screen:
                 pass
 
 
-@settings(deadline=None)
+@calm
 @given(st.data(), sessions())
 def test_effects_are_all_that_a_front_end_needs(data: st.DataObject, history: dict[str, list[Logged]]) -> None:
     """Whoever carries out the effects and looks at nothing else has what the projection has, after every arrival."""
