@@ -116,7 +116,7 @@ def launch(spec: str) -> "subprocess.Popen[bytes]":
     """
     program = "from selfcheck.service import main; main()"
     return subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", program, spec],
+        [sys.executable, "-u", "-c", program, spec],  # -u: what a tree prints before a kill is read, too
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -17,8 +17,9 @@ from shared.events import Json
 LONGEST_LINE = 16 * 1024
 MOST_LINES = 20_000
 MOST_PRINTS = 200
+MOST_FRAMES = 1_000
 
-_DUMP = re.compile(rb"^Timeout \(")
+_DUMP = re.compile(rb"Timeout \(\d+:[\d:.]+\)!$")  # behind whatever was printed without an end of line
 _FRAME = re.compile(rb'^  File "(?P<file>[^"]+)", line (?P<line>\d+)')
 
 Line = Mapping[str, Json]
@@ -32,9 +33,13 @@ class Stack:
 
 
 class Logbook:
-    """The lines of one service. The reading threads call `alarm` with each line and `stood_still` with each dump."""
+    """The lines of one service: those that begin with its token. What else it says is a print of the tree.
 
-    def __init__(self, alarm: Callable[[Line], None], stood_still: Callable[[Stack], None]) -> None:
+    The reading threads call `alarm` with each line and `stood_still` with each dump.
+    """
+
+    def __init__(self, token: str, alarm: Callable[[Line], None], stood_still: Callable[[Stack], None]) -> None:
+        self._sign = f"{token} ".encode()
         self._alarms = [alarm]
         self._stood_still = stood_still
         self._lines: deque[Line] = deque(maxlen=MOST_LINES)
@@ -53,13 +58,14 @@ class Logbook:
         """
         dump: Stack | None = None
         while raw := stream.readline(LONGEST_LINE):
-            line = _parse(raw)
+            line = _parse(raw.removeprefix(self._sign)) if raw.startswith(self._sign) else None
             if line is not None:
                 self._take(line)
-            elif _DUMP.match(raw):
+            elif _DUMP.search(raw):
                 dump = Stack()
-            elif dump is None:
-                self.prints.append(raw.decode("utf-8", "replace").rstrip("\n"))
+            elif dump is None or len(dump.frames) == MOST_FRAMES:
+                dump = None
+                self._print(raw)
             elif (frame := _FRAME.match(raw)) is not None:
                 dump.frames.append(f"{frame['file'].decode('utf-8', 'replace')}:{frame['line'].decode()}")
                 if frame["file"] == b"<string>":
@@ -73,7 +79,7 @@ class Logbook:
     def read_prints(self, stream: BinaryIO) -> None:
         """Keep the newest of what a submission prints."""
         while line := stream.readline(LONGEST_LINE):
-            self.prints.append(line.decode("utf-8", "replace").rstrip("\n"))
+            self._print(line)
 
     def wait(self, event: str, timeout_s: float, **fields: Json) -> Line | None:
         """Return the newest line of this event with these fields, waiting for it; None when it does not come."""
@@ -85,6 +91,10 @@ class Logbook:
         """Return all lines of these events so far, in order."""
         with self._changed:
             return [line for line in self._lines if line["event"] in events]
+
+    def _print(self, raw: bytes) -> None:
+        if text := raw.decode("utf-8", "replace").rstrip("\r\n"):
+            self.prints.append(text)
 
     def _find(self, event: str, fields: Mapping[str, Json]) -> Line | None:
         for line in reversed(self._lines):
@@ -101,8 +111,6 @@ class Logbook:
 
 
 def _parse(raw: bytes) -> Line | None:
-    if not raw.startswith(b"{"):
-        return None
     try:
         line: Json = msgspec.json.decode(raw)
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -17,6 +17,7 @@ import msgspec
 from selfcheck.early import launch
 from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.spec import ServiceSpec
+from selfcheck.strays import end_writers
 from selfcheck.traces import own_names, remove
 from shared.errors import Misconfigured, Unavailable
 from shared.exercises import SHAPES
@@ -34,7 +35,7 @@ class Service:
 
     def __init__(self, spec: ServiceSpec, processes: "dict[str, subprocess.Popen[bytes]]") -> None:
         self.spec = spec
-        self.log = Logbook(self._on_line, self._on_stack)
+        self.log = Logbook(spec.token, self._on_line, self._on_stack)
         self.fault: Line | None = None  # the line that tells which exercise went wrong inside the service, and how
         self.hung_at: str | None = None  # file:line of the tree in which the loop stands still
         self.stopped = False  # a process was stopped, as by SIGSTOP: it cannot say where
@@ -112,10 +113,12 @@ class Service:
         """End all processes and everything they started, and wait for that."""
         self._kill()
         self.wait()
-        for reader in self._readers:
-            reader.join(timeout=1)
-        if any(reader.is_alive() for reader in self._readers):
-            return  # something that left its process group holds a pipe; closing it under the reader would block
+        if not self._read_to_the_end():
+            end_writers(
+                [pipe for process in self._processes.values() for pipe in (process.stdout, process.stderr) if pipe]
+            )
+            if not self._read_to_the_end():
+                return  # closing a pipe under its reader would block
         for process in self._processes.values():
             for stream in (process.stdin, process.stdout, process.stderr):
                 assert stream is not None, "all three were asked for"
@@ -130,6 +133,11 @@ class Service:
         reader = threading.Thread(target=read, args=(stream,), daemon=True)
         self._readers.append(reader)
         reader.start()
+
+    def _read_to_the_end(self) -> bool:
+        for reader in self._readers:
+            reader.join(timeout=SETTLE_S)
+        return not any(reader.is_alive() for reader in self._readers)
 
     def _kill(self) -> None:
         for process in self._processes.values():

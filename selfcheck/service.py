@@ -1,8 +1,8 @@
 """The service under judgement: gateway, worker or both, in a process of its own, with the lab beside it.
 
 Started by the judge as `python -c "from selfcheck.service import main; main()" SPEC` and imported by nobody else. It
-says everything on stderr, one JSON line each: which file of the tree it is about to execute, that it listens, what
-happens to runs, and, should the event loop stand still, where. It ends when its standard input does, so it cannot
+says everything on stderr, one signed JSON line each: which file of the tree it is about to execute, that it listens,
+what happens to runs, and, should the event loop stand still, where. It ends when its standard input does, so it cannot
 outlive the judge.
 """
 
@@ -13,16 +13,17 @@ gc.disable()
 
 import asyncio  # noqa: E402
 import faulthandler  # noqa: E402
+import logging  # noqa: E402
 import os  # noqa: E402
 import socket  # noqa: E402
 import sys  # noqa: E402
-import threading  # noqa: E402
 from collections.abc import Coroutine  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import NoReturn  # noqa: E402
 
 import msgspec  # noqa: E402
 
+from selfcheck import captivity  # noqa: E402
 from selfcheck.spec import ServiceSpec  # noqa: E402
 from shared import logs  # noqa: E402
 from shared.errors import Misconfigured, Unavailable  # noqa: E402
@@ -34,11 +35,25 @@ BEAT_S = 0.2
 STILL_S = 0.8  # a loop that has not turned for this long is shown where it stands
 
 
+class _Signed(logs.JsonLines):
+    """Our lines, told apart from whatever else is printed: each begins a line, with the judge's own token."""
+
+    def __init__(self, token: str) -> None:
+        super().__init__()
+        self._token = token
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"\n{self._token} {super().format(record)}"  # a tree may have printed half a line
+
+
 def main() -> None:
     """Run the service that the first argument describes, until standard input ends."""
-    spec = msgspec.json.decode(sys.argv[1], type=ServiceSpec)
-    logs.configure(json=True)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    spec = msgspec.json.decode(sys.argv.pop(), type=ServiceSpec)
+    # Of our own: a tree may close stderr, or put something else in its place.
+    voice = os.fdopen(os.dup(2), "w", encoding="utf-8", buffering=1)
+    logs.configure(json=True, stream=voice)
+    logging.getLogger(logs.ROOT).handlers[0].setFormatter(_Signed(spec.token))
+    captivity.enter()
     # The port is known, and connections queue, while everything else is still loading.
     try:
         listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
@@ -46,11 +61,9 @@ def main() -> None:
         problem = f"port {spec.port} on 127.0.0.1 cannot be had: {error.strerror}"
         _end(Misconfigured("service", problem, "choose another with --port"))
     note(log, "listening", role="+".join(spec.roles), port=listener.getsockname()[1])
-    faulthandler.dump_traceback_later(
-        STILL_S, repeat=True, file=sys.stderr
-    )  # covers a tree that never returns from its import
+    watch = _Watch(voice.fileno())  # covers a tree that never returns from its import
     try:
-        _serve(spec, listener)
+        _serve(spec, listener, watch)
     except Unavailable as fault:
         _end(fault)
     os._exit(0)
@@ -64,7 +77,7 @@ def _end(fault: Unavailable) -> NoReturn:
     os._exit(3)
 
 
-def _serve(spec: ServiceSpec, listener: socket.socket) -> None:
+def _serve(spec: ServiceSpec, listener: socket.socket, watch: "_Watch") -> None:
     from selfcheck.compose import serve
     from shared.exercises import load
 
@@ -81,7 +94,7 @@ def _serve(spec: ServiceSpec, listener: socket.socket) -> None:
         )  # fmt: skip
 
     async def start() -> None:
-        _Heartbeat().beat()
+        watch.beat(asyncio.get_running_loop())
         note(log, "ready", role=role)
         gc.freeze()
         gc.enable()
@@ -99,23 +112,22 @@ def _run(service: Coroutine[None, None, None]) -> None:
         uvloop.run(service)
 
 
-class _Heartbeat:
-    """Puts off the moment at which the watching thread, which needs no interpreter, shows where the loop stands."""
+class _Watch:
+    """A thread that needs no interpreter shows where the loop stands, unless that is put off, beat by beat."""
 
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._last = self._loop.time()
+    def __init__(self, voice_fd: int) -> None:
+        self._voice_fd = voice_fd
+        self._beaten_at: float | None = None
+        self._put_off()
 
-    def beat(self) -> None:
-        now = self._loop.time()
-        if now - self._last > STILL_S:
-            note(log, "loop_resumed", after_s=round(now - self._last, 1))
-        self._last = now
-        faulthandler.dump_traceback_later(STILL_S, repeat=True, file=sys.stderr)
-        self._loop.call_later(BEAT_S, self.beat)
+    def beat(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Put it off, now and regularly, as long as the loop turns."""
+        now = loop.time()
+        if self._beaten_at is not None and now - self._beaten_at > STILL_S:
+            note(log, "loop_resumed", after_s=round(now - self._beaten_at, 1))
+        self._beaten_at = now
+        self._put_off()
+        loop.call_later(BEAT_S, self.beat, loop)
 
-
-def _end_with_parent() -> None:
-    while os.read(0, 4096):
-        pass
-    os._exit(0)
+    def _put_off(self) -> None:
+        faulthandler.dump_traceback_later(STILL_S, repeat=True, file=self._voice_fd)

@@ -1,0 +1,34 @@
+"""Processes that a submission started and moved out of reach: they left the service's process group, and live on.
+
+What they still have in common with it is the pipe that they print to.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+
+
+def end_writers(pipes: Sequence[IO[bytes]]) -> None:
+    """End every other process that holds one of these pipes open. Where there is no /proc it cannot be found."""
+    sought = {_identity(pipe.fileno()) for pipe in pipes}
+    for folder in Path("/proc").glob("[0-9]*"):
+        if int(folder.name) != os.getpid() and sought & _open_in(folder):
+            with contextlib.suppress(OSError):
+                os.kill(int(folder.name), signal.SIGKILL)
+
+
+def _open_in(folder: Path) -> set[tuple[int, int]]:
+    found = set()
+    with contextlib.suppress(OSError):  # it has ended, or is somebody else's
+        for descriptor in (folder / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                found.add(_identity(descriptor))
+    return found
+
+
+def _identity(file: int | Path) -> tuple[int, int]:
+    status = os.stat(file)  # noqa: PTH116  # of an open file, by its number
+    return status.st_dev, status.st_ino
