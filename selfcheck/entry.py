@@ -1,9 +1,13 @@
 """The command's first steps: start the service, then load the rest. Both take about as long, on two cores at once."""
 
-import os
-import sys
+from selfcheck import interrupts
 
-from selfcheck import early
+interrupts.end_at_once()
+
+import os  # noqa: E402
+import sys  # noqa: E402
+
+from selfcheck import early  # noqa: E402
 
 # Asking for these is no wish for the checks, `SELFTEST=1` or not.
 _OWN_OPTIONS = {"--help", "--version"}

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from selfcheck import console, early
+from selfcheck.interrupts import INTERRUPTED
 from shared.errors import KodaError, Misconfigured
 
-PASSED, NOT_PASSED, USAGE, ENVIRONMENT, INTERRUPTED = 0, 1, 2, 3, 130
+PASSED, NOT_PASSED, USAGE, ENVIRONMENT = 0, 1, 2, 3
 
 
 def play_and_report(options: early.Options, started: early.Started | None = None) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from selfcheck import early, report
+from selfcheck import early, interrupts, report
 from selfcheck.checks import CHECKS
 from selfcheck.console import out
 from selfcheck.judge import Judge
@@ -47,6 +47,7 @@ def run(options: early.Options, started: early.Started | None) -> Report:
     try:
         with _services(options, urls) as where:
             judge = Judge(*_first_service(options.tree, where, started), options.seed)
+            interrupts.raise_instead()
             try:
                 for result in judge.judge(options.only):
                     add(result)

@@ -1,6 +1,6 @@
 """`selfcheck serve`: the same service as the judge's, without the lab, for hands and curl."""
 
-from selfcheck import early
+from selfcheck import early, interrupts
 from selfcheck.console import err, out
 from selfcheck.logbook import Line
 from selfcheck.process import start
@@ -17,6 +17,7 @@ def serve(tree: str, port: int) -> None:
     root = str(kit_root())
     folder = early.find_tree(tree, root)
     spec = ServiceSpec(folder, early.find_tree("solution", root), (), "", BOTH, {}, port)
+    interrupts.raise_instead()
     service = start(spec)
     try:
         url = service.url("gateway")
