@@ -4,11 +4,9 @@ import uuid
 
 import httpx
 
-from selfcheck import early
 from selfcheck.conversation import Conversation
-from selfcheck.process import Service, start
-from selfcheck.spec import BOTH, ServiceSpec
-from selfcheck.trees import kit_root
+from selfcheck.process import Service
+from selfcheck.serving import serving
 from shared.errors import Misconfigured, Unavailable
 
 ANSWER_S = 10.0  # to wait for an answer that is no stream
@@ -26,17 +24,8 @@ def chat(url: str | None, session_id: str | None, tree: str) -> None:
         with _client(url) as client:
             Conversation(client, session_id).talk()
         return
-    root = str(kit_root())
-    service = start(
-        ServiceSpec(early.find_tree(tree, root), early.find_tree("solution", root), (), "", BOTH, settings={})
-    )
-    try:
-        with _client(service.url("gateway")) as client:
-            if not service.loaded():
-                raise service.why_not_started()
-            Conversation(client, session_id, lambda: _check(service)).talk()
-    finally:
-        service.stop()
+    with serving(tree) as service, _client(service.url("gateway")) as client:
+        Conversation(client, session_id, lambda: _check(service)).talk()
 
 
 def _client(url: str) -> httpx.Client:

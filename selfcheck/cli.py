@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from selfcheck import early
+from selfcheck import early, interrupts
 from selfcheck.outcome import PASSED, USAGE, play_and_report, said
 
 app = typer.Typer(
@@ -77,6 +77,7 @@ def diff(
 
 def _say(command: Callable[[], None]) -> None:
     def carry_out() -> int:
+        interrupts.raise_instead()
         command()
         return PASSED
 

@@ -1,9 +1,12 @@
 """`selfcheck serve`: the same service as the judge's, without the lab, for hands and curl."""
 
-from selfcheck import early, interrupts
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from selfcheck import early
 from selfcheck.console import err, out
 from selfcheck.logbook import Line
-from selfcheck.process import start
+from selfcheck.process import Service, start
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.trees import kit_root
 
@@ -14,20 +17,30 @@ def serve(tree: str, port: int) -> None:
     Raises:
         Unavailable: it cannot be started, for example because the port is taken.
     """
+    with serving(tree, port) as service:
+        _explain(service.url("gateway"), tree)
+        service.log.watch(_show)
+        service.wait()
+
+
+@contextmanager
+def serving(tree: str, port: int = 0) -> Iterator[Service]:
+    """Start a service in memory without a lab, say what of the tree did not load, and end it when the block does.
+
+    Raises:
+        Unavailable: it cannot be started.
+    """
     root = str(kit_root())
-    folder = early.find_tree(tree, root)
-    spec = ServiceSpec(folder, early.find_tree("solution", root), (), "", BOTH, {}, port)
-    interrupts.raise_instead()
+    spec = ServiceSpec(early.find_tree(tree, root), early.find_tree("solution", root), (), "", BOTH, {}, port)
     service = start(spec)
     try:
-        url = service.url("gateway")
+        service.url("gateway")
         if not service.loaded():
             raise service.why_not_started()
         for fault in service.faults():
-            err.print(f"{fault['file']}:{fault['line']} {fault['problem']}; the solution stands in", style="yellow")
-        _explain(url, tree)
-        service.log.watch(_show)
-        service.wait()
+            line = f"{fault['file']}:{fault['line']} {fault['problem']}; the solution stands in"
+            err.print(line, style="yellow", markup=False)
+        yield service
     finally:
         service.stop()
 
