@@ -74,7 +74,7 @@ class Gateway:
             self._waiters.check()
         await self._refuse_if_deaf(chat)
         accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text, chat.if_active)
-        if chat.if_active is IfActive.INTERRUPT and not accepted.replayed:
+        if chat.if_active is IfActive.INTERRUPT:
             await self._interrupt(accepted)
         await self._doorbell.ring(accepted)
         outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
@@ -95,9 +95,14 @@ class Gateway:
         )
 
     async def _interrupt(self, accepted: Accepted) -> None:
-        """Cancel the run that a new one shall not wait for. The new one is stored by now, so nothing can be lost."""
+        """Cancel the run that a new one shall not wait for, as long as it does. It is stored: nothing can be lost.
+
+        A caller who was told 503 here sends the message again, and this is done again.
+        """
+        if (await self._find(accepted.run_id)).run.status is not RunStatus.PENDING:
+            return
         active = await self._ledger.active_run(accepted.message.session_id)
-        if active is not None and active.id != accepted.run_id:
+        if active is not None:
             with contextlib.suppress(RunEnded):
                 await self._ledger.cancel(active.id)
                 await self._doorbell.stop(active.id)

@@ -7,7 +7,9 @@ import httpx
 import msgspec
 import pytest
 
+from shared.errors import Unavailable
 from shared.events import Json
+from shared.ports import StoredRun
 from shared.run import RunStatus
 from tests.support.houses import House, house
 from tests.support.scenes import on
@@ -90,6 +92,25 @@ async def test_interrupt_cancels_the_active_run_and_is_next(house: House) -> Non
         (RunStatus.PENDING, False),
     ]
     assert [str(mark) for mark in await house.marks.read("r")] == ["cancel"]
+
+
+@on(open_house)
+async def test_an_interrupt_that_failed_is_made_good_by_the_same_message(house: House) -> None:
+    """The store is away after the message is in: 503. The same message again is replayed, and interrupts."""
+    await house.streaming("r")
+    ask_cancel = house.store.ask_cancel
+
+    async def away(run_id: str) -> StoredRun | None:
+        raise Unavailable("store", "it is restarting")
+
+    house.store.ask_cancel = away  # type: ignore[method-assign]
+    assert (await say(house, "m1", "interrupt"))[0] == 503
+    house.store.ask_cancel = ask_cancel  # type: ignore[method-assign]
+    assert (await say(house, "m1", "interrupt"))[0] == 202
+    assert [(each[1], each[2]) for each in await runs(house)] == [
+        (RunStatus.STREAMING, True),
+        (RunStatus.PENDING, False),
+    ]
 
 
 @on(open_house)
