@@ -42,7 +42,7 @@ class ShufflePlan:
         order = list(window)
         while len(window) > 1 and order == window:
             self._random.shuffle(order)
-        again = [self._random.choice(self._dealt)] if self._random.random() < REDELIVERED_SHARE else []
+        again = [self._random.choice(self._dealt)] if self._dealt and self._random.random() < REDELIVERED_SHARE else []
         self._dealt += order
         return [*order, *again]
 
