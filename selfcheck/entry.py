@@ -15,6 +15,7 @@ _OWN_OPTIONS = {"--help", "--version"}
 
 def main() -> None:
     """Run the command line, and leave without the interpreter's farewell: nothing is left to be tidied up."""
+    _stand_on_streams()
     arguments = sys.argv[1:]
     if os.environ.get("SELFTEST") == "1" and _is_bare(arguments):
         arguments = ["run", *arguments]
@@ -33,6 +34,16 @@ def main() -> None:
 
 def _is_bare(arguments: list[str]) -> bool:
     return not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS)
+
+
+def _stand_on_streams() -> None:
+    """Have all three standard streams: what is opened in the place of one that is closed would be taken for it."""
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(opened)
+        sys.stdout = sys.stdout or os.fdopen(1, "w")
+        sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
 def _leave(code: int) -> None:

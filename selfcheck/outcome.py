@@ -18,7 +18,7 @@ def play_and_report(options: early.Options, started: early.Started | None = None
         report = run(options, started)
         if any(check.status == "environment" for check in report.checks):
             return ENVIRONMENT
-        return PASSED if options.exit_zero or report.passed == len(report.checks) else NOT_PASSED
+        return PASSED if options.exit_zero or report.passed == report.total else NOT_PASSED
 
     try:
         return said(play)
@@ -36,6 +36,9 @@ def said(command: Callable[[], int]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return NOT_PASSED
+    except OSError as full:
+        console.tell(f"the system refuses something: {full}")
+        return ENVIRONMENT
     except KodaError as fault:
-        console.err.print(f"selfcheck: {fault}", style="red", markup=False, soft_wrap=True)
+        console.tell(str(fault))
         return USAGE if isinstance(fault, Misconfigured) and fault.service == "settings" else ENVIRONMENT

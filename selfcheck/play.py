@@ -9,7 +9,7 @@ import msgspec
 
 from selfcheck import early, interrupts, report
 from selfcheck.checks import CHECKS
-from selfcheck.console import out
+from selfcheck.console import out, tell
 from selfcheck.judge import Judge
 from selfcheck.process import Service
 from selfcheck.results import CheckResult, Finding, Report, State, write_json
@@ -34,16 +34,23 @@ def run(options: early.Options, started: early.Started | None) -> Report:
 
     def so_far() -> Report:
         mode = "real" if options.real or urls is not None else "mock"
-        return Report(mode, options.tree, options.seed, tuple(results))
+        total = len(CHECKS) if options.only is None else 1
+        return Report(mode, options.tree, options.seed, total, tuple(results))
 
-    def add(result: CheckResult) -> None:
-        results.append(result)
-        report.show_line(out, result)
+    def write() -> None:
         if options.json is not None:
             write_json(Path(options.json), so_far())
 
+    def add(result: CheckResult) -> None:
+        results.append(result)
+        write()
+        report.show_line(out, result)
+
+    write()  # whether it can be written is known before anything is played, and nobody reads older results
+    out.outlives_its_reader = True
     report.show_head(out, so_far())
     prints: list[str] = []
+    told: Finding | None = None
     try:
         with _services(options, urls) as where:
             judge = Judge(*_first_service(options.tree, where, started), options.seed)
@@ -57,9 +64,11 @@ def run(options: early.Options, started: early.Started | None) -> Report:
     except Unavailable as fault:
         if fault.service in {"--json", "settings"}:
             raise
-        for result in _not_played(fault, options.only, len(results)):
-            add(result)
-    report.show_details(out, so_far(), prints)
+        tell(str(fault))
+        told = _finding(fault)
+        for check in [check for check in CHECKS if options.only in (None, check.id)][len(results) :]:
+            add(CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, told))
+    report.show_details(out, so_far(), prints, told)
     return so_far()
 
 
@@ -89,9 +98,6 @@ def _first_service(tree: str, urls: Urls | None, started: early.Started | None) 
     return spec, None
 
 
-def _not_played(fault: Unavailable, only: int | None, played: int) -> Iterator[CheckResult]:
+def _finding(fault: Unavailable) -> Finding:
     remedy = fault.remedy if isinstance(fault, Misconfigured) else "see that it runs and can be reached, then try again"
-    finding = Finding(f"The {fault.service} answers.", "", remedy, fault.problem)
-    left = [check for check in CHECKS if only in (None, check.id)][played:]
-    for check in left:
-        yield CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, finding)
+    return Finding(f"The {fault.service} answers.", "", remedy, fault.problem)

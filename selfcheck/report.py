@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from selfcheck.console import plain
-from selfcheck.results import CheckResult, Report, State
+from selfcheck.results import CheckResult, Finding, Report, State
 from shared.events import Json
 
 SYMBOLS = {
@@ -43,20 +43,20 @@ def show_line(console: Console, check: CheckResult) -> None:
     console.print(line, overflow="ellipsis", no_wrap=True)
 
 
-def show_details(console: Console, report: Report, prints: Sequence[str]) -> None:
-    """Print the score, then each check that does not pass."""
+def show_details(console: Console, report: Report, prints: Sequence[str], told: Finding | None = None) -> None:
+    """Print the score, each check that does not pass, unless what is wrong was `told`, and what the tree printed."""
     console.print()
-    style = "bold green" if report.passed == len(report.checks) else "bold"
-    console.print(Text(f"  {report.passed} of {len(report.checks)} pass", style))
+    style = "bold green" if report.passed == report.total else "bold"
+    console.print(Text(f"  {report.passed} of {report.total} pass", style))
     for check in report.checks:
-        if check.status is not State.PASSED:
+        if check.status is not State.PASSED and check.finding != told:
             console.print()
-            console.print(_details(check))
+            console.print(_details(check, console.width))
     if prints:
         console.print()
         console.print(Text(f"Printed by the tree (the last {len(prints)} lines):", "dim"))
         for line in prints:
-            console.print(Text(f"  {line}", "dim"), no_wrap=True, overflow="ellipsis")
+            console.print(Text(f"  {_harmless(line)}", "dim"), no_wrap=True, overflow="ellipsis")
 
 
 def _summary(check: CheckResult) -> str:
@@ -103,7 +103,7 @@ def _outside(evidence: Mapping[str, Json]) -> str:
 _SUMMARIES = {1: _transitions, 2: _ordering, 3: _waiting, 4: _reconnecting, 5: _merging, 6: _outside}
 
 
-def _details(check: CheckResult) -> RenderableType:
+def _details(check: CheckResult, width: int) -> RenderableType:
     symbol, ascii_symbol, style = SYMBOLS[check.status]
     word = WORDS.get(check.status, str(check.status))
     title = Text.assemble(
@@ -130,21 +130,23 @@ def _details(check: CheckResult) -> RenderableType:
     rows.add_column(overflow="fold")
     for name, text in shown:
         if text:
-            rows.add_row(name, Text(text))
+            rows.add_row(name, Text(_harmless(text)))
     parts: list[RenderableType] = [title, Padding(rows, (0, 0, 0, 2))]
     if isinstance(matrix, dict):
-        parts.append(Padding(_matrix(matrix), (0, 0, 0, 2)))
+        parts.append(Padding(_matrix(matrix, narrow=width < WIDTH), (0, 0, 0, 2)))
     return Group(*parts)
 
 
-def _matrix(matrix: Mapping[str, Json]) -> Table:
+def _matrix(matrix: Mapping[str, Json], *, narrow: bool) -> Table:
+    letters = 4 if narrow else None  # of each status: enough to tell them apart
     table = Table(title="may a run move from (row) to (column)?", title_style="dim", title_justify="left", box=None)
+    table.padding = (0, 0, 0, 1) if narrow else (0, 1)
     table.add_column("", style="dim")
     for status in matrix:
-        table.add_column(status, header_style="dim", justify="center")
+        table.add_column(status[:letters], header_style="dim", justify="center")
     for status, row in matrix.items():
         assert isinstance(row, list), "a row has a cell for each status"
-        table.add_row(status, *(_cell(str(cell)) for cell in row))
+        table.add_row(status[:letters], *(_cell(str(cell)) for cell in row))
     return table
 
 
@@ -163,6 +165,11 @@ def _shown(value: Json) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name.replace('_', ' ')} {_shown(each)}" for name, each in value.items())
     return str(value)
+
+
+def _harmless(text: str) -> str:
+    """Return a text without what would move a terminal: it comes from a tree."""
+    return "".join(c if c.isprintable() or c == "\n" else " " if c == "\t" else "\ufffd" for c in text)
 
 
 def _joined(value: Json) -> str:

@@ -4,6 +4,7 @@ Nothing in `checks` depends on the clock, on ids (they read `run-1`, `run-2` …
 run and a real run of one tree and one seed write the same bytes there.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -80,6 +81,7 @@ class Report:
     mode: str
     tree: str
     seed: int
+    total: int  # how many there will be in the end
     checks: Sequence[CheckResult]
 
     @property
@@ -95,7 +97,7 @@ class Report:
             "tree": self.tree,
             "seed": self.seed,
             "passed": self.passed,
-            "total": len(self.checks),
+            "total": self.total,
             "checks": [check.to_json() for check in self.checks],
         }
 
@@ -111,6 +113,7 @@ def write_json(path: Path, report: Report) -> None:
         beside.write_bytes(msgspec.json.format(msgspec.json.encode(report.to_json()), indent=1) + b"\n")
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
         problem = f"cannot write {path}: {error.strerror}"
         raise Misconfigured("--json", problem, "name a file in a folder that you may write to") from error
