@@ -7,8 +7,13 @@ for the exception.
 
 import os
 import signal
+import time
+from types import FrameType
 
 INTERRUPTED = 130
+TIDYING_S = 3.0
+
+_asked_at: float | None = None
 
 
 def end_at_once() -> None:
@@ -18,13 +23,25 @@ def end_at_once() -> None:
 
 
 def raise_instead() -> None:
-    """Raise KeyboardInterrupt from now on, at Ctrl-C and when somebody asks this process to end."""
+    """Raise KeyboardInterrupt from now on, at Ctrl-C and when somebody asks this process to end.
+
+    Once: whoever is impatient must not interrupt the tidying up. Who asks again after a while is not kept waiting.
+    """
     if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _raise_once)
+    signal.signal(signal.SIGTERM, _raise_once)
 
 
-def _end(number: int, frame: object) -> None:
+def _raise_once(number: int, frame: FrameType | None) -> None:
+    global _asked_at
+    if _asked_at is None:
+        _asked_at = time.monotonic()
+        raise KeyboardInterrupt
+    if time.monotonic() - _asked_at > TIDYING_S:
+        _end(number, frame)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
     try:
         os.write(2, b"stopped\n")
     finally:

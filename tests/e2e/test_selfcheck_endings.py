@@ -3,13 +3,12 @@
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.judging import Running, judge, solution_with, started
+from tests.support.judging import Running, judge, solution_with, started, until
 
 CHECK_2_LOOPS = "class SeqOrderer(SeqOrderer):\n    def offer(self, seq, item):\n        while True: pass\n"
 SLEEPER = f"subprocess.Popen([{sys.executable!r}, '-c', 'import time; time.sleep(3600)'])\n"
@@ -21,26 +20,6 @@ def tree(tmp_path: Path) -> Path:
     return solution_with(tmp_path / "tree", delivery=f"import subprocess\n{SLEEPER}{CHECK_2_LOOPS}")
 
 
-def until_it_says(running: Running, text: str) -> str:
-    """Return what a run has said when it says a text."""
-    said = b""
-    stdout = running.process.stdout
-    assert stdout is not None
-    while text.encode() not in said:
-        line = stdout.readline()
-        assert line, f"{said!r} has no {text!r}"
-        said += line
-    return said.decode()
-
-
-def until(condition: Callable[[], bool], awaited: str) -> None:
-    """Return when a condition holds."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, f"no {awaited}"
-        os.sched_yield()
-
-
 def until_it_started(running: Running, text: str) -> None:
     """Return when a process that a run started has a text in its command line."""
     until(lambda: any(text in name for name in running.left_behind(0)), f"process with {text!r}")
@@ -50,7 +29,7 @@ def moments(running: Running) -> Iterator[str]:
     """Come by three moments of a run: its service loads, it judges, it is in a check that hangs."""
     until_it_started(running, "selfcheck.service")
     yield "the service loads"
-    until_it_says(running, "Koda lab")
+    running.until_it_says("Koda lab")
     yield "the first check is played"
     until_it_started(running, "time.sleep")
     yield "an exercise loops"
@@ -83,7 +62,7 @@ def test_ctrl_c_again_changes_nothing(tree: Path) -> None:
 def test_who_is_asked_to_end_tidies_up(tree: Path) -> None:
     """SIGTERM is Ctrl-C from another process."""
     with started("run", "--tree", str(tree)) as running:
-        until_it_says(running, "Koda lab")
+        running.until_it_says("Koda lab")
         until_it_started(running, "time.sleep")
         running.process.terminate()
         code, _, err = running.ended()

@@ -22,6 +22,7 @@ V = TypeVar("V")
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 STARTER, SOLUTION = ROOT / "starter", ROOT / "solution"
+PROGRAM: Final = (sys.executable, "-m", "selfcheck")
 LONGEST_S: Final = 90.0  # for a run of the self-check, on any machine
 _MARK: Final = "SELFCHECK_TEST_MARK"  # in the environment of a run, and so of everything that it starts
 _NOTHING: Final[Mapping[str, str]] = {}
@@ -66,12 +67,16 @@ def environment(mark: str, changes: Mapping[str, str]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def started(
-    *arguments: str, changes: Mapping[str, str] = _NOTHING, cwd: Path = ROOT, stdout: int = subprocess.PIPE
+    *arguments: str,
+    changes: Mapping[str, str] = _NOTHING,
+    cwd: Path = ROOT,
+    stdout: int = subprocess.PIPE,
+    program: Sequence[str] = PROGRAM,
 ) -> Iterator["Running"]:
-    """Start `python -m selfcheck` with these arguments; whatever becomes of the block, nothing of it stays behind."""
+    """Start the self-check with these arguments; whatever becomes of the block, nothing of it stays behind."""
     mark = secrets.token_hex(8)
     process = subprocess.Popen(
-        [sys.executable, "-m", "selfcheck", *arguments],
+        [*program, *arguments],
         env=environment(mark, changes),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
@@ -102,6 +107,16 @@ class Running:
         """Return exit code and output when it has ended."""
         out, err = self.process.communicate(timeout=timeout_s)
         return self.process.returncode, (out or b"").decode("utf-8", "replace"), err.decode("utf-8", "replace")
+
+    def until_it_says(self, text: str) -> str:
+        """Return what it has said on stdout when it has said a text."""
+        said = b""
+        assert self.process.stdout is not None, "it is read by nobody else"
+        while text.encode() not in said:
+            line = self.process.stdout.readline()
+            assert line, f"it ended before it said {text!r}; it said {said!r}"
+            said += line
+        return said.decode()
 
     def descendants(self) -> list[int]:
         """Return the processes that it started and that are there now."""
@@ -155,6 +170,14 @@ def solution_with(folder: Path, *, lifecycle: str = "", delivery: str = "") -> P
     for file, text in (("lifecycle.py", lifecycle), ("delivery.py", delivery)):
         (folder / file).write_text((SOLUTION / file).read_text("utf-8") + text, "utf-8")
     return folder
+
+
+def until(condition: Callable[[], bool], awaited: str) -> None:
+    """Return when a condition holds."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline, f"no {awaited}"
+        os.sched_yield()
 
 
 def tree_with(folder: Path, solved: Sequence[int]) -> Path:
