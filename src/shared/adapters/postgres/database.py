@@ -41,7 +41,9 @@ ANSWER_S: Final = 7.0
 _SETTINGS: Final = f"""
     SET statement_timeout = '{STATEMENT_S:.0f}s';
     SET idle_in_transaction_session_timeout = '{STATEMENT_S:.0f}s';
+    SET plan_cache_mode = force_generic_plan;
     SET TimeZone = 'UTC'"""
+# No value of ours changes what plan is best, and planning takes ten times as long as most of what is planned.
 
 _PASSING: Final = ("starting up", "shutting down", "recovery", "too many", "reserved", "not accepting")
 """Words of a refusal that is over some time later; connection errors have no code that would tell."""
