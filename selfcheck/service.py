@@ -58,7 +58,7 @@ def main() -> None:
     try:
         listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)
     except OSError as error:
-        problem = f"port {spec.port} on 127.0.0.1 cannot be had: {error.strerror}"
+        problem = f"port {spec.port} on 127.0.0.1 cannot be had: {os.strerror(error.errno or 0)}"
         _end(Misconfigured("service", problem, "choose another with --port"))
     note(log, "listening", role="+".join(spec.roles), port=listener.getsockname()[1])
     watch = _Watch(voice.fileno())  # covers a tree that never returns from its import

@@ -1,0 +1,191 @@
+"""The options of the command, its other commands, and what it says when it cannot do what it was asked."""
+
+import json
+import re
+import shlex
+import signal
+import socket
+from pathlib import Path
+
+import httpx
+import pytest
+
+from selfcheck import trees
+from shared.events import Json
+from tests.support.judging import SOLUTION, STARTER, Running, judge, solution_with, started, until
+
+HANGS_AT_5 = """
+_before = resume_from
+def resume_from(last_event_id):
+    while last_event_id == "5": pass
+    return _before(last_event_id)
+"""
+HANGS = "while True: pass\n"
+
+
+def said(*arguments: str, **changes: str) -> tuple[int, str, str]:
+    """Return exit code and both outputs of a command."""
+    with started(*arguments, changes=changes) as running:
+        ended = running.ended()
+        assert running.left_behind() == []
+    return ended
+
+
+# --- run --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("number", "state"), [(2, "todo"), (6, "passed")])
+def test_one_check_can_be_played_alone(number: int, state: str, tmp_path: Path) -> None:
+    """The exit code is about that one."""
+    judged = judge(STARTER, "--only", str(number), results=tmp_path / "results.json")
+    assert judged.states == {number: state}
+    assert (judged.code, judged.results["total"]) == (0 if state == "passed" else 1, 1)
+
+
+def test_another_seed_is_another_shuffle(tmp_path: Path) -> None:
+    """It is named in the results, and the solution is right with it."""
+    judged = judge(SOLUTION, "--seed", "11", "--only", "2", results=tmp_path / "results.json")
+    evidence = judged.checks[2]["evidence"]
+    assert isinstance(evidence, dict)
+    assert (judged.results["seed"], judged.code) == (11, 0)
+    assert evidence["arrived"] != [0, 1, 2, 3, 5, 4, 7, 6, 2, 9, 8, 6]
+    assert evidence["delivered"] == list(range(12))
+
+
+def results_in(file: Path) -> dict[str, Json]:
+    """Return what is in a file of results."""
+    found: dict[str, Json] = json.loads(file.read_bytes())
+    return found
+
+
+def states_in(file: Path) -> list[tuple[int, str]]:
+    """Return the states in a file of results."""
+    checks = results_in(file)["checks"]
+    assert isinstance(checks, list)
+    return [(int(str(check["id"])), str(check["status"])) for check in checks if isinstance(check, dict)]
+
+
+def test_a_kill_loses_no_result(tmp_path: Path) -> None:
+    """Each is in the file before it is shown, and the file is a whole one; how many there will be is known."""
+    file = tmp_path / "results.json"
+    tree = solution_with(tmp_path / "tree", delivery=HANGS_AT_5)
+    with started("run", "--tree", str(tree), "--json", str(file)) as running:
+        running.until_it_says("3 two waiters")
+        running.process.kill()
+        running.ended()
+    assert states_in(file) == [(1, "passed"), (2, "passed"), (3, "passed")]
+    assert (results_in(file)["passed"], results_in(file)["total"]) == (3, 6)
+    assert sorted(tmp_path.iterdir()) == [file, tree]
+
+
+def test_older_results_are_gone_before_anything_is_played(tmp_path: Path) -> None:
+    """Nobody takes them for those of a run that did not get as far."""
+    file = tmp_path / "results.json"
+    file.write_text('{"passed":6}', "utf-8")
+    tree = solution_with(tmp_path / "tree", delivery=HANGS)
+    with started("run", "--tree", str(tree), "--json", str(file)) as running:
+        until(lambda: "checks" in results_in(file), "new results")
+        running.process.kill()
+        running.ended()
+    assert (states_in(file), results_in(file)["passed"], results_in(file)["total"]) == ([], 0, 6)
+
+
+@pytest.mark.parametrize("name", ["no/such/folder/results.json", "."])
+def test_results_that_cannot_be_written_are_one_line_and_nothing_is_played(name: str, tmp_path: Path) -> None:
+    """The line names the place, the reason and what to do."""
+    code, out, err = said("run", "--json", str(tmp_path / name))
+    assert (code, out) == (3, "")
+    assert re.fullmatch(
+        r"selfcheck: --json: cannot write \S+: .+; name a file in a folder that you may write to\n", err
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["run", "--nope"], "--nope"),
+        (["run", "--only", "7"], "--only"),
+        (["run", "--seed", "x"], "--seed"),
+        (["run", "extra"], "extra"),
+        (["nope"], "nope"),
+        (["diff", "5"], "exercise"),
+    ],
+)
+def test_a_mistake_in_the_command_is_named(arguments: list[str], named: str) -> None:
+    """The code is that of a wrong usage, and nothing is played."""
+    code, out, err = said(*arguments)
+    assert (code, out) == (2, "")
+    assert named in err.lower()
+    assert "Traceback" not in err
+
+
+# --- diff -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [None, 2])
+def test_the_difference_can_be_seen(number: int | None) -> None:
+    """Of all exercises or of one, as a patch that can be read."""
+    code, out, err = said("diff", *([] if number is None else [str(number)]))
+    assert (code, err) == (0, "")
+    assert out == trees.difference(number)
+
+
+# --- serve ------------------------------------------------------------------------------------------------------------
+
+
+def call(command: str, **names: str) -> httpx.Response:
+    """Make the request that a printed `curl` command makes."""
+    for name, value in names.items():
+        command = command.replace(name, value)
+    _, *words = shlex.split(command)
+    (url,) = [word for word in words if word.startswith("http://")]
+    headers = dict([words[words.index("-H") + 1].split(": ")]) if "-H" in words else {}
+    body = words[words.index("-d") + 1] if "-d" in words else None
+    return httpx.request("GET" if body is None else "POST", url, headers=headers, content=body, timeout=30)
+
+
+def commands(running: Running) -> list[str]:
+    """Return the commands that the service prints at its start."""
+    text = running.until_it_says("Last-Event-ID")
+    return [line for line in text.splitlines() if line.startswith("curl ")]
+
+
+def ids(response: httpx.Response) -> list[int]:
+    """Return the ids of a stream's events."""
+    return [int(found) for found in re.findall(r"^id: (\d+)$", response.text, re.MULTILINE)]
+
+
+def test_the_service_can_be_used_by_hand() -> None:
+    """The three commands that it prints work as they stand: send, watch, resume. Ctrl-C ends it."""
+    with started("serve", "--port", "0", changes={"KODA_FRAGMENT_PACE": "0s"}) as running:
+        send, watch, resume = commands(running)
+        answer = call(send)
+        run_id = answer.json()["run_id"]
+        whole = call(watch, RUN_ID=run_id)
+        rest = call(resume, RUN_ID=run_id)
+        assert (answer.status_code, whole.status_code, rest.status_code) == (202, 200, 200)
+        assert ids(whole) == list(range(len(ids(whole))))
+        assert whole.text.rstrip().rpartition("event: ")[2].startswith("done")
+        assert ids(rest) == ids(whole)[6:]
+        running.until_it_says("run_moved")  # what happens is shown
+        running.process.send_signal(signal.SIGINT)
+        code, _, err = running.ended()
+        assert (code, err, running.left_behind()) == (130, "stopped\n", [])
+
+
+def test_there_is_no_lab_in_the_service_for_hands() -> None:
+    """What the judge can do to its service nobody can do to this one, with any token or none."""
+    with started("serve", "--port", "0") as running:
+        url = shlex.split(commands(running)[1])[2].rpartition("/runs")[0]
+        answers = [httpx.post(f"{url}/lab", headers={"x-lab-token": token}, content="[]") for token in ("", "x")]
+        assert {answer.status_code for answer in answers} == {404}
+
+
+def test_a_port_that_is_taken_is_one_line() -> None:
+    """It is named, with the option that chooses another."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, out, err = said("serve", "--port", str(port))
+    assert (code, out) == (3, "")
+    problem = f"port {port} on 127.0.0.1 cannot be had: Address already in use"
+    assert err == f"selfcheck: service: {problem}; choose another with --port\n"
