@@ -738,18 +738,20 @@ async def test_a_run_that_was_asked_to_stop_is_not_started_again(shop: Workshop,
 
 
 @in_a_workshop
-async def test_an_execution_that_has_lost_its_run_ends(shop: Workshop) -> None:
-    """W2: at its next fragment it is refused, stops the model, says so in the log, and returns."""
+@pytest.mark.parametrize("known_to", ["bus", "store"])
+async def test_an_execution_that_has_lost_its_run_ends(shop: Workshop, known_to: str) -> None:
+    """W2: whichever refuses it first, it stops the silent model, says so in the log, and returns."""
     model = Puppet()
     async with executing(shop, model) as run:
         call = await model.call(0)
         await call.say("a")
-        claim = await taken_over(shop)
-        await shop.ports.output.raise_fence(run.run_id, claim.run.attempt)
+        if known_to == "bus":
+            await shop.ports.output.raise_fence(run.run_id, 2)
+        else:
+            await taken_over(shop)
         await call.say("b", "c")
         await run.task
         assert call.closed
-    assert await shop.stream(run.run_id) == deltas(run.run_id, 0, "a")
     (lost,) = shop.notes.of("run_lost")
     assert (lost["run_id"], lost["attempt"]) == (run.run_id, 1)
 

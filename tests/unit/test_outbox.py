@@ -139,6 +139,15 @@ async def test_a_drain_hurries_what_lingers(depot: Depot) -> None:
 
 
 @lingering
+async def test_every_drain_hurries(depot: Depot) -> None:
+    """The second like the first."""
+    for seq in range(3):
+        depot.put()
+        await depot.box.drain()
+        assert depot.arrived[-1] == (0, [seq])
+
+
+@lingering
 async def test_a_drain_waits_for_what_is_put_meanwhile(depot: Depot) -> None:
     """Two who drain at once both wait until the box is empty."""
     depot.hook = barrier = Barrier()
@@ -187,6 +196,25 @@ async def test_nothing_is_given_up_while_the_place_is_away(depot: Depot) -> None
     ((at, batch),) = depot.arrived
     assert batch == [0, 1, 2, 3, 4, 5]
     assert 0.025 + 0.05 + 0.1 <= at <= 0.05 + 0.1 + 0.2
+
+
+@lingering
+async def test_an_outage_leaves_no_hurry_behind(depot: Depot) -> None:
+    """Once the place is back, events linger as before, and the next outage begins with a short pause again."""
+    depot.hook = times(3, refuse)
+    depot.put(SIZE)
+    await depot.box.drain()
+    depot.arrived.clear()
+    at = now()
+    depot.put()
+    await pass_time(0.1)
+    depot.put()
+    await pass_time(0.2)
+    assert depot.batches == [[4, 5]]
+    depot.hook = once(refuse)
+    depot.put(SIZE)
+    await depot.box.drain()
+    assert now() - at < 0.3 + 0.05 + 0.001
 
 
 @lingering
