@@ -13,10 +13,10 @@ from starlette.routing import BaseRoute, Route
 
 from gateway import sessions
 from gateway.doorbell import Doorbell
-from gateway.feed import Feeds
+from gateway.feeds import Feeds
 from gateway.intake import ChatRequest, check_id, read_chat
 from gateway.problems import answer
-from gateway.stream import RunStream
+from gateway.stream import RunStream, Streams, run_id_of
 from gateway.waiters import Waiters
 from shared.errors import KodaError, RunEnded, Unavailable, UnknownRun
 from shared.events import Json
@@ -25,7 +25,6 @@ from shared.metrics import Metrics
 from shared.ports import Accepted, InputQueue, Marks, Store, StoredRun
 from shared.run import RunStatus
 from shared.settings import Settings
-from shared.text import clean
 
 
 class Gateway:
@@ -43,6 +42,7 @@ class Gateway:
         self._settings = settings
         self._metrics = metrics
         self._waiters = Waiters(settings.max_waiters, settings.max_run_waiters)
+        self._streams = Streams(feeds, self._waiters, settings.send_timeout.total_seconds())
         self._accepted = metrics.counter("koda_messages_accepted_total", "Messages accepted, by what became of them.")
         metrics.gauge("koda_waiters", "Streams open in this process.", lambda: self._waiters.open)
 
@@ -52,7 +52,7 @@ class Gateway:
             *more,
             Route("/chat", self.chat, methods=["POST"]),
             Route("/runs/{run_id}", self.run, methods=["GET"]),
-            Route("/runs/{run_id}/events", self.events, methods=["GET"]),
+            Route("/runs/{run_id}/events", self._streams, methods=["GET"]),
             Route("/runs/{run_id}/cancel", self.cancel, methods=["POST"]),
             Route("/sessions/{session_id}", self.session, methods=["GET"]),
             Route("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
@@ -81,7 +81,7 @@ class Gateway:
         self._accepted.add(outcome=outcome)
         replayed = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
         if _wants_stream(request):
-            return self._stream(accepted.run_id, None, {"X-Run-Id": accepted.run_id, **replayed})
+            return RunStream(self._streams, accepted.run_id, None, {"X-Run-Id": accepted.run_id, **replayed})
         return _json(
             {
                 "run_id": accepted.run_id,
@@ -119,25 +119,17 @@ class Gateway:
 
     async def run(self, request: Request) -> Response:
         """`GET /runs/{run_id}`: where the run stands."""
-        return _json(_standing(await self._find(_run_id(request))))
+        return _json(_standing(await self._find(run_id_of(request))))
 
     async def cancel(self, request: Request) -> Response:
         """`POST /runs/{run_id}/cancel`: durable first, the mark second; 202 while a worker has still to end it."""
-        run_id = _run_id(request)
+        run_id = run_id_of(request)
         status = await self._ledger.cancel(run_id)
         if status is RunStatus.CANCELLED:
             await self._feeds.announce_end(run_id)
             return _json({"run_id": run_id, "status": str(status)})
         await self._doorbell.stop(run_id)
         return _json({"run_id": run_id, "status": str(status)}, HTTPStatus.ACCEPTED)
-
-    async def events(self, request: Request) -> Response:
-        """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query."""
-        cursor = request.headers.get("last-event-id", request.query_params.get("last_event_id"))
-        return self._stream(_run_id(request), cursor, {})
-
-    def _stream(self, run_id: str, cursor: str | None, headers: dict[str, str]) -> Response:
-        return RunStream(self._feeds, self._waiters, run_id, cursor, headers, self._settings.send_timeout)
 
     # sessions
 
@@ -176,12 +168,6 @@ class Gateway:
 
 def _wants_stream(request: Request) -> bool:
     return "text/event-stream" in request.headers.get("accept", "").lower()
-
-
-def _run_id(request: Request) -> str:
-    """Return the path's run id, cleaned: one that no store can hold belongs to no run."""
-    run_id: str = request.path_params["run_id"]
-    return clean(run_id)
 
 
 def _standing(stored: StoredRun) -> dict[str, Json]:

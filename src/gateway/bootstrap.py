@@ -1,7 +1,7 @@
 """The gateway's composition root: ports, exercises, clock and settings become an ASGI application."""
 
 from gateway.app import Gateway
-from gateway.feed import Feeds
+from gateway.feeds import Feeds
 from gateway.hub import Hub
 from shared.bootstrap import Ports
 from shared.exercises import Exercises

@@ -4,7 +4,7 @@ It stands outside the orderer on purpose. An orderer holds whatever it is given 
 how long that may be is the gateway's decision, and what the orderer did with it is not asked.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(slots=True)
@@ -12,26 +12,31 @@ class Guard:
     """Seqs that have arrived from `next_seq` on. `next_seq` is the lowest that has not."""
 
     next_seq: int
-    _ahead: set[int] = field(default_factory=set)
+    _ahead: set[int] | None = None  # none while nothing is ahead: a set is large, and holes are rare
     _since: float | None = None
 
     def saw(self, seq: int, at: float) -> None:
         """Note an arrival at the time `at` (seconds of any monotonic clock). Duplicates change nothing."""
         if seq == self.next_seq:
             self.next_seq += 1
-            while self.next_seq in self._ahead:
-                self._ahead.discard(self.next_seq)
-                self.next_seq += 1
-            self._since = at if self._ahead else None
+            if self._ahead is not None:
+                self._close_up(self._ahead, at)
         elif seq > self.next_seq:
+            if self._ahead is None:
+                self._ahead, self._since = set(), at
             self._ahead.add(seq)
-            if self._since is None:
-                self._since = at
+
+    def _close_up(self, ahead: set[int], at: float) -> None:
+        while self.next_seq in ahead:
+            ahead.discard(self.next_seq)
+            self.next_seq += 1
+        # What is still ahead is behind another hole, whose time begins now.
+        self._ahead, self._since = (ahead, at) if ahead else (None, None)
 
     @property
     def held(self) -> int:
         """How many events wait behind a hole."""
-        return len(self._ahead)
+        return len(self._ahead or ())
 
     @property
     def hole_since(self) -> float | None:

@@ -6,8 +6,8 @@ waiter that was too slow for it sees a hole like any other.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
 
 from gateway.sse import Frame, frame
 from shared.logs import logger
@@ -25,6 +25,8 @@ class Channel:
 
     `broken` says that nothing will arrive any more: wait here no longer, and join anew.
     """
+
+    __slots__ = ("_frames", "_let_go", "_wakes", "broken")
 
     def __init__(self) -> None:
         self.broken = False
@@ -55,14 +57,9 @@ class Channel:
         for wake in self._wakes:
             wake()
 
-    @contextmanager
-    def waking(self, wake: Callable[[], None]) -> Iterator[None]:
+    def waking(self, wake: Callable[[], None]) -> "Waking":
         """Call `wake` (which must not raise) after each arrival while the block lasts."""
-        self._wakes.add(wake)
-        try:
-            yield
-        finally:
-            self._wakes.discard(wake)
+        return Waking(self._wakes, wake)
 
     def holds(self, seq: int) -> bool:
         """Whether an event with this seq, or a later one, has arrived."""
@@ -74,36 +71,40 @@ class Hub:
 
     def __init__(self, output: OutputStream) -> None:
         self._output = output
-        self._open: dict[str, _Shared] = {}
+        self._open: dict[str, Shared] = {}
         self._followers: set[asyncio.Task[None]] = set()
 
-    @asynccontextmanager
-    async def join(self, run_id: str) -> AsyncIterator[Channel]:
+    def join(self, run_id: str) -> "Seat":
         """Open a run's channel for one waiter. The last one to leave ends the read."""
+        return Seat(self, run_id)
+
+    def enter(self, run_id: str) -> "Shared":
+        """Count one more waiter of a run."""
         shared = self._open.get(run_id)
         if shared is None:
             shared = self._open[run_id] = self._begin(run_id)
         shared.waiters += 1
-        try:
-            yield shared.channel
-        finally:
-            shared.waiters -= 1
-            if not shared.waiters:
-                shared.follower.cancel()
-                self._forget(run_id, shared.channel)
+        return shared
+
+    def leave(self, run_id: str, shared: "Shared") -> None:
+        """Count one less."""
+        shared.waiters -= 1
+        if not shared.waiters:
+            shared.follower.cancel()
+            self._forget(run_id, shared.channel)
 
     def wake_everyone(self) -> None:
         """Wake the waiters of every channel, so that they look at what else has changed."""
         for shared in self._open.values():
             shared.channel.wake()
 
-    def _begin(self, run_id: str) -> "_Shared":
+    def _begin(self, run_id: str) -> "Shared":
         channel = Channel()
         follower = asyncio.create_task(self._feed(run_id, channel))
         # A loop holds its tasks weakly, and one that was cancelled has still to close what it reads from.
         self._followers.add(follower)
         follower.add_done_callback(self._followers.discard)
-        return _Shared(channel, follower)
+        return Shared(channel, follower)
 
     async def _feed(self, run_id: str, channel: Channel) -> None:
         try:
@@ -122,10 +123,48 @@ class Hub:
             del self._open[run_id]
 
 
-class _Shared:
+class Shared:
     """A channel, the task that feeds it, and how many wait."""
+
+    __slots__ = ("channel", "follower", "waiters")
 
     def __init__(self, channel: Channel, follower: "asyncio.Task[None]") -> None:
         self.channel = channel
         self.follower = follower
         self.waiters = 0
+
+
+# Not generators: each of these is kept for as long as a stream is open, and there are thousands.
+
+
+class Seat:
+    """One waiter's part of a channel, for as long as the block lasts."""
+
+    __slots__ = ("_hub", "_run_id", "_shared")
+
+    def __init__(self, hub: Hub, run_id: str) -> None:
+        self._hub = hub
+        self._run_id = run_id
+
+    async def __aenter__(self) -> Channel:
+        self._shared = self._hub.enter(self._run_id)
+        return self._shared.channel
+
+    async def __aexit__(self, *_: object) -> None:
+        self._hub.leave(self._run_id, self._shared)
+
+
+class Waking:
+    """One waiter's wake-up, for as long as the block lasts."""
+
+    __slots__ = ("_wake", "_wakes")
+
+    def __init__(self, wakes: set[Callable[[], None]], wake: Callable[[], None]) -> None:
+        self._wakes = wakes
+        self._wake = wake
+
+    def __enter__(self) -> None:
+        self._wakes.add(self._wake)
+
+    def __exit__(self, *_: object) -> None:
+        self._wakes.discard(self._wake)

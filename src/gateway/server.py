@@ -6,7 +6,7 @@ import socket
 import uvicorn
 from starlette.types import ASGIApp
 
-from gateway.feed import Feeds
+from gateway.feeds import Feeds
 from shared.settings import Settings
 
 

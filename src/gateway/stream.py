@@ -1,20 +1,42 @@
 """The response that carries a feed: raw ASGI, one send per chunk, bounded by the client's appetite."""
 
-import asyncio
 import logging
-from contextlib import aclosing
-from datetime import timedelta
+from collections.abc import Awaitable
+from dataclasses import dataclass
 from http import HTTPStatus
 
+from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from gateway import sse
-from gateway.feed import Feed, Feeds
+from gateway.feed import Feed
+from gateway.feeds import Feeds
+from gateway.waiter import Waiter
 from gateway.waiters import Waiters
 from shared.logs import logger, note
+from shared.text import clean
 
 log = logger("gateway")
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query.
+
+    An ASGI application of its own: what a request's function and its wrappers cost for as long as a stream is open is
+    not paid.
+    """
+
+    feeds: Feeds
+    waiters: Waiters
+    send_timeout_s: float
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Answer a request for a stream."""
+        request = Request(scope)
+        cursor = request.headers.get("last-event-id", request.query_params.get("last_event_id"))
+        return RunStream(self, run_id_of(request), cursor, {})(scope, receive, send)
 
 
 class RunStream(Response):
@@ -24,83 +46,44 @@ class RunStream(Response):
     client, or when the client takes nothing for `send_timeout`.
     """
 
-    def __init__(
-        self,
-        feeds: Feeds,
-        waiters: Waiters,
-        run_id: str,
-        cursor: str | None,
-        headers: dict[str, str],
-        send_timeout: timedelta,
-    ) -> None:
+    def __init__(self, streams: Streams, run_id: str, cursor: str | None, headers: dict[str, str]) -> None:
         super().__init__(status_code=HTTPStatus.NO_CONTENT, headers=headers)
-        self._feeds = feeds
-        self._waiters = waiters
+        self._streams = streams
         self._run_id = run_id
         self._cursor = cursor
-        self._send_timeout_s = send_timeout.total_seconds()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the stream until it ends or the client leaves, which it may do before the first byte."""
-        with self._waiters.admit(self._run_id):
-            serving = asyncio.create_task(self._serve(scope, receive, send))
-            leaving = asyncio.create_task(_until_left(receive))
-            try:
-                await asyncio.wait((serving, leaving), return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                serving.cancel()
-                leaving.cancel()
-                await asyncio.gather(serving, leaving, return_exceptions=True)
-        if not serving.cancelled():
-            serving.result()  # raises what was refused before the first byte
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with self._feeds.open(self._run_id, self._cursor) as feed:
-            if feed is not None and scope["method"] != "HEAD":
-                await self._send_all(feed, send)
+        streams = self._streams
+        with streams.waiters.admit(self._run_id), Waiter(scope, receive, send, streams.send_timeout_s) as waiter:
+            found = await streams.feeds.find(self._run_id, self._cursor)
+            if found.over or scope["method"] == "HEAD":
+                if not found.over:
+                    self.status_code, self.raw_headers = HTTPStatus.OK, self._head()
+                await super().__call__(scope, receive, send)
                 return
-            if feed is not None:
-                self.status_code, self.raw_headers = HTTPStatus.OK, self._head()
-            await super().__call__(scope, receive, send)
+            async with streams.feeds.join(found) as channel:
+                with channel.waking(waiter.wake):
+                    feed = await streams.feeds.begin(found, channel, waiter)
+                    del found  # a stream is open for long, and this is not needed any more
+                    await self._send_all(feed, waiter)
+        if waiter.stalled:
+            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, after_s=streams.send_timeout_s)
 
-    async def _send_all(self, feed: Feed, send: Send) -> None:
+    async def _send_all(self, feed: Feed, waiter: Waiter) -> None:
         try:
-            await self._pass(send, {"type": "http.response.start", "status": HTTPStatus.OK, "headers": self._head()})
-            last = await self._pass_chunks(feed, send)
-            await self._pass(send, {"type": "http.response.body", "body": last})
-        except _ClientGone as gone:
-            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, why=str(gone))
-
-    async def _pass_chunks(self, feed: Feed, send: Send) -> bytes:
-        """Send the feed's chunks; return what is to be the last one."""
-        try:
-            async with aclosing(feed.chunks()) as chunks:
-                async for chunk in chunks:
-                    await self._pass(send, {"type": "http.response.body", "body": chunk, "more_body": True})
-        except _ClientGone:
-            raise
-        except Exception:
-            log.exception("stream_crashed", extra={"fields": {"run_id": self._run_id}})
-            return sse.error("internal", "a fault of ours; it has been logged; reconnect")
-        return b""
-
-    async def _pass(self, send: Send, message: Message) -> None:
-        try:
-            async with asyncio.timeout(self._send_timeout_s):
-                await send(message)
-        except TimeoutError as stalled:
-            raise _ClientGone(f"it took nothing for {self._send_timeout_s} s") from stalled
+            await waiter.send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": self._head()})
+            while chunk := await feed.chunk():
+                await waiter.send({"type": "http.response.body", "body": chunk, "more_body": True})
+            await waiter.send({"type": "http.response.body", "body": b""})
         except OSError as gone:  # as ASGI servers may say it
-            raise _ClientGone(f"the server says so: {gone}") from gone
+            note(log, "client_dropped", logging.WARNING, run_id=self._run_id, why=str(gone))
 
     def _head(self) -> list[tuple[bytes, bytes]]:
         return [*sse.HEADERS, *self.raw_headers]
 
 
-class _ClientGone(Exception):
-    """Nothing that is sent arrives any more."""
-
-
-async def _until_left(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+def run_id_of(request: Request) -> str:
+    """Return the path's run id, cleaned: one that no store can hold belongs to no run."""
+    run_id: str = request.path_params["run_id"]
+    return clean(run_id)

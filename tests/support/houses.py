@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 
 from client.sse import ServerEvent
 from gateway.bootstrap import build
-from gateway.feed import Feeds
+from gateway.feeds import Feeds
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream, MemoryStore
 from shared.bootstrap import Ports
