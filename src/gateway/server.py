@@ -1,13 +1,42 @@
-"""The gateway's HTTP server: uvicorn, with the end of a process made gentle to open streams."""
+"""The gateway's HTTP server: uvicorn, with a gentle end for open streams, and a certain one where nobody reads."""
 
+import asyncio
 import math
 import socket
+import struct
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from gateway.feeds import Feeds
+from gateway.waiter import ABORT
 from shared.settings import Settings
+
+_UNSENT_IS_LOST: Final = struct.pack("ii", 1, 0)  # `struct linger`: on, for no time
+
+
+class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whichever of uvicorn's it is, it is a class
+    """A connection that holds one chunk that its client does not take, and that a request can abort.
+
+    To close it would not do: a transport first waits until it has written everything, and what it has written the
+    system keeps, some megabytes, for as long as the client's machine says that it is there.
+    """
+
+    app_state: dict[str, object]  # every request gets a copy
+    transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin."""
+        super().connection_made(transport)
+        transport.set_write_buffer_limits(0)  # whoever sends waits until all that was sent before is written
+        self.app_state = {**self.app_state, ABORT: self._abort}
+
+    def _abort(self) -> None:
+        connection: socket.socket = self.transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _UNSENT_IS_LOST)
+        self.transport.abort()
 
 
 class Server(uvicorn.Server):
@@ -21,6 +50,8 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=_Connection,
+                proxy_headers=False,  # nobody here asks who or where a client is
                 lifespan="off",
                 ws="none",
                 log_config=None,

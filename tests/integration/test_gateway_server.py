@@ -1,0 +1,104 @@
+"""The gateway's own server over real sockets: what it does where uvicorn alone would wait for ever."""
+
+import asyncio
+import select
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, closing
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import uvloop
+
+from gateway.server import Server
+from shared.adapters.process import Unsignalled
+from tests.support.houses import SETTINGS, House, delta, done, house
+
+PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
+
+FLOOD = [*(delta(seq, "x" * 8000) for seq in range(1200)), done(1200)]
+"""More than all buffers of a connection hold."""
+
+Runner = Callable[[Coroutine[None, None, None]], None]
+
+
+class Quiet(Unsignalled, Server):
+    """The server, which leaves the signals alone."""
+
+
+@asynccontextmanager
+async def serving(gateway: House) -> AsyncIterator[tuple[Server, int]]:
+    """Serve a gateway on 127.0.0.1 while the block lasts."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = Quiet(gateway.app, gateway.feeds, SETTINGS)
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        yield server, listener.getsockname()[1]
+    finally:
+        server.end()
+        await serving
+
+
+def deaf_client(port: int, headers: bytes = b"") -> socket.socket:
+    """Ask for the stream of run `r` and never read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", port))
+    client.sendall(b"GET /runs/r/events HTTP/1.1\r\nhost: x\r\n%b\r\n" % headers)
+    return client
+
+
+async def reset(client: socket.socket) -> bool:
+    """Wait until the other side has reset the connection, without reading from it."""
+    poll = select.poll()
+    poll.register(client, 0)
+    ((_, events),) = await asyncio.to_thread(poll.poll, PATIENCE_S * 1000)
+    return bool(events & (select.POLLERR | select.POLLHUP))
+
+
+@pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
+@pytest.mark.parametrize("headers", [b"", b"connection: close\r\n"])
+@pytest.mark.parametrize("live", [True, False])
+def test_a_client_that_never_reads_is_cut_off(
+    runner: Runner, headers: bytes, live: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is reset, and neither process nor system keeps anything for it; nothing but the drop is logged (C4)."""
+
+    async def main() -> None:
+        gateway = house(settings=replace(SETTINGS, send_timeout=timedelta(milliseconds=200)))
+        async with asyncio.timeout(PATIENCE_S), serving(gateway) as (server, port):
+            await gateway.streaming()
+            await (gateway.publish(*FLOOD) if live else gateway.end(FLOOD))
+            with closing(deaf_client(port, headers)) as client:
+                assert await reset(client)
+            assert server.server_state.connections == set()
+
+    runner(main())
+    assert [record.getMessage() for record in caplog.records if record.levelname != "INFO"] == ["client_dropped"]
+
+
+@pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
+def test_little_waits_for_a_client_that_does_not_read(runner: Runner) -> None:
+    """What the process holds for it is one chunk at most, whatever the run has (C4)."""
+
+    async def main() -> None:
+        gateway = house()
+        async with asyncio.timeout(PATIENCE_S), serving(gateway) as (server, port):
+            await gateway.streaming()
+            await gateway.publish(*FLOOD)
+            with closing(deaf_client(port)):
+                assert await held(server) <= 128 * 1024 + 9000
+            gateway.feeds.stop()
+
+    runner(main())
+
+
+async def held(server: Server) -> int:
+    """Return how many bytes wait in the process for the only client, as soon as some do."""
+    while True:
+        for connection in server.server_state.connections:
+            size: int = connection.transport.get_write_buffer_size()
+            if size:
+                return size
+        await asyncio.sleep(0)
