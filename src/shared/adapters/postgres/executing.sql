@@ -78,7 +78,7 @@ WITH owned AS (
 ), written AS (
   INSERT INTO {schema}.messages (run_id, seq, kind, data)
   SELECT id, seq, kind, data
-    FROM owned, unnest(%(seqs)s::bigint[], %(kinds)s::text[], %(data)s::text[]) AS event (seq, kind, data)
+    FROM owned, unnest(%(seqs)b::bigint[], %(kinds)b::text[], %(data)b::text[]) AS event (seq, kind, data)
   ON CONFLICT DO NOTHING
 )
 SELECT id FROM owned
@@ -101,7 +101,7 @@ WITH held AS (
 ), written AS (
   INSERT INTO {schema}.messages (run_id, seq, kind, data)
   SELECT id, seq, kind, data
-    FROM ended, unnest(%(seqs)s::bigint[], %(kinds)s::text[], %(data)s::text[]) AS event (seq, kind, data)
+    FROM ended, unnest(%(seqs)b::bigint[], %(kinds)b::text[], %(data)b::text[]) AS event (seq, kind, data)
   ON CONFLICT DO NOTHING
 )
 SELECT mine, all_read FROM held
