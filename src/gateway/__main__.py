@@ -15,7 +15,9 @@ from shared.adapters.clock import SystemClock
 from shared.adapters.process import Stop, Unsignalled, listen, run
 from shared.bootstrap import open_ports
 from shared.logs import logger, note
+from shared.metrics import Metrics
 from shared.start import start_from
+from shared.tally import tallied
 
 PORT: Final = 8000
 
@@ -24,14 +26,16 @@ async def serve(environment: Mapping[str, str], stop: Stop) -> None:
     """Answer requests until stopped."""
     start = start_from(environment)
     async with open_ports(start.urls, start.settings) as ports:
-        gateway, feeds = build(ports, start.exercises, SystemClock(), start.settings)
+        metrics = Metrics()
+        gateway, feeds = build(ports, start.exercises, SystemClock(), start.settings, metrics)
         server = _Server(gateway.app(), feeds, start.settings)
         # Not before there is somebody to answer: until then, a refused connection says all there is to say.
         listener = listen(environment, PORT)
         stop.by(server.end)
         host, port, *_ = listener.getsockname()
         note(logger("gateway"), "listening", host=host, port=port)
-        await server.serve(sockets=[listener])
+        with tallied(metrics):
+            await server.serve(sockets=[listener])
 
 
 class _Server(Unsignalled, Server):

@@ -1,6 +1,7 @@
 """The gateway's calls: each reads its request, asks one thing of the business code, and answers."""
 
 import contextlib
+import math
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -45,6 +46,8 @@ class Gateway:
         self._streams = Streams(feeds, self._waiters, settings.send_timeout.total_seconds())
         self._accepted = metrics.counter("koda_messages_accepted_total", "Messages accepted, by what became of them.")
         metrics.gauge("koda_waiters", "Streams open in this process.", lambda: self._waiters.open)
+        self._depth = math.nan
+        metrics.gauge("koda_queue_depth", "Doorbells waiting or taken; NaN while the bus is away.", lambda: self._depth)
 
     def app(self, *more: BaseRoute) -> Starlette:
         """Return the ASGI application; `more` routes come before ours."""
@@ -157,6 +160,10 @@ class Gateway:
 
     async def metrics(self, _: Request) -> Response:
         """`GET /metrics`: Prometheus text."""
+        try:
+            self._depth = await self._queue.depth()
+        except Unavailable:
+            self._depth = math.nan
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def _find(self, run_id: str) -> StoredRun:

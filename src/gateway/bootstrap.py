@@ -11,8 +11,10 @@ from shared.ports import Clock
 from shared.settings import Settings
 
 
-def build(ports: Ports, exercises: Exercises, clock: Clock, settings: Settings) -> tuple[Gateway, Feeds]:
-    """Return the gateway, and its feeds, to be stopped when the process is to end."""
+def build(
+    ports: Ports, exercises: Exercises, clock: Clock, settings: Settings, metrics: Metrics | None = None
+) -> tuple[Gateway, Feeds]:
+    """Return the gateway, and its feeds, to be stopped when the process is to end. It shows what `metrics` has."""
     ledger = Ledger(ports.store, clock, exercises)
     feeds = Feeds(ports.store, ports.output, Hub(ports.output), exercises, settings)
-    return Gateway(ledger, ports.store, ports.queue, ports.marks, feeds, settings, Metrics()), feeds
+    return Gateway(ledger, ports.store, ports.queue, ports.marks, feeds, settings, metrics or Metrics()), feeds

@@ -7,7 +7,8 @@ question "is it still so?" is never asked first and acted on later.
 
 import logging
 from collections.abc import Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import uuid4
 
@@ -96,7 +97,9 @@ class Ledger:
         self._allow(RunStatus.PENDING, RunStatus.RUNNING, None)
         claim = await self._store.claim(owner, lease, session_id)
         if claim is not None:
-            self._moved(claim.run, RunStatus.PENDING, "claimed")
+            run = claim.run
+            waiting = replace(run, status=RunStatus.PENDING, updated_at=run.created_at)
+            self._moved(waiting, RunStatus.RUNNING, run.attempt, run.updated_at, "claimed")
         return claim
 
     async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
@@ -131,7 +134,7 @@ class Ledger:
         why = "first fragment"
         if not await self._store.move(run_id, attempt, current.run.status, RunStatus.STREAMING, why):
             raise Fenced(run_id, attempt)
-        self._moved_to(run_id, attempt, current.run.status, RunStatus.STREAMING, why)
+        self._moved(current.run, RunStatus.STREAMING, attempt, self._clock.now(), why)
 
     async def finish(
         self, run_id: str, attempt: int, target: RunStatus, last: Sequence[Event], inputs_read: int | None, why: str
@@ -150,7 +153,7 @@ class Ledger:
         if ending is Ending.LOST:
             raise Fenced(run_id, attempt)
         if ending is Ending.ENDED:
-            self._moved_to(run_id, attempt, current.run.status, target, why)
+            self._moved(current.run, target, attempt, self._clock.now(), why)
         return ending
 
     async def cancel(self, run_id: str) -> RunStatus:
@@ -183,7 +186,7 @@ class Ledger:
         self._allow(run.status, RunStatus.CANCELLED, run.id, run.attempt)
         ending = await self._store.finish(run.id, run.attempt, run.status, RunStatus.CANCELLED, [last], None, why)
         if ending is Ending.ENDED:
-            self._moved_to(run.id, run.attempt, run.status, RunStatus.CANCELLED, why)
+            self._moved(run, RunStatus.CANCELLED, run.attempt, self._clock.now(), why)
         return ending is Ending.ENDED
 
     async def _owned(self, run_id: str, attempt: int) -> StoredRun:
@@ -202,8 +205,14 @@ class Ledger:
             )  # fmt: skip
             raise IllegalTransition(current, target) from refusal
 
-    def _moved(self, run: Run, source: RunStatus, why: str) -> None:
-        self._moved_to(run.id, run.attempt, source, run.status, why)
+    def _moved(self, run: Run, target: RunStatus, attempt: int, at: datetime, why: str) -> None:
+        """Say that a run has moved on from where it was read: how long it was there, and how old it is now."""
+        note(
+            log, "run_moved", run_id=run.id, source=str(run.status), target=str(target), attempt=attempt, why=why,
+            spent_s=_seconds(at - run.updated_at), age_s=_seconds(at - run.created_at),
+        )  # fmt: skip
 
-    def _moved_to(self, run_id: str, attempt: int, source: RunStatus, target: RunStatus, why: str) -> None:
-        note(log, "run_moved", run_id=run_id, source=str(source), target=str(target), attempt=attempt, why=why)
+
+def _seconds(span: timedelta) -> float:
+    # Clocks of several machines: none of them shows that something took less than no time.
+    return max(0.0, round(span.total_seconds(), 3))

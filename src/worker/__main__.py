@@ -20,6 +20,7 @@ from shared.bootstrap import open_ports
 from shared.logs import ROOT, logger, note
 from shared.metrics import Metrics
 from shared.start import start_from
+from shared.tally import tallied
 from worker.bootstrap import build
 from worker.health import CountingHandler, health_app
 from worker.models.choice import open_model
@@ -56,7 +57,8 @@ async def _health(environment: Mapping[str, str]) -> AsyncIterator[None]:
     note(log, "listening", host=host, port=port)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:
-        yield
+        with tallied(metrics):
+            yield
     finally:
         server.end()
         await serving

@@ -100,6 +100,8 @@ class Executor:
                 await self._cancel(writer)
                 return
             if outcome is Reply.COMPLETE:
+                # Said also of a reply that a message voids now: its tokens have been spent.
+                note(log, "reply_complete", run_id=claim.run.id, attempt=claim.run.attempt, usage=end["usage"])
                 ending = await writer.end(RunStatus.DONE, end, len(messages), "reply complete")
                 if ending is Ending.ENDED:
                     return

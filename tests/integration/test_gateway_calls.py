@@ -653,7 +653,11 @@ def test_metrics_count_what_became_of_messages() -> None:
         await send(gateway)
         answer = await ask(gateway.app, "GET", "/metrics")
         assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
-        counted = [line for line in answer.body.decode().splitlines() if line.startswith("koda_messages")]
+        lines = answer.body.decode().splitlines()
+        counted = [line for line in lines if line.startswith("koda_messages")]
+        assert "koda_queue_depth 2" in lines
+        gateway.bus.away(True)
+        assert "koda_queue_depth NaN" in (await ask(gateway.app, "GET", "/metrics")).body.decode().splitlines()
         assert sorted(counted) == [
             'koda_messages_accepted_total{outcome="merged"} 1',
             'koda_messages_accepted_total{outcome="opened"} 1',

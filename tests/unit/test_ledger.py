@@ -289,9 +289,12 @@ async def test_a_claim_begins_the_oldest_run(desk: Desk) -> None:
     begun = [claim and (claim.run.id, claim.run.status, claim.run.attempt, claim.resumed) for claim in claims]
     assert begun == [(second.run_id, RUNNING, 1, None), None, (first.run_id, RUNNING, 1, None), None]
     assert desk.notes.of("run_moved") == [
-        {"run_id": run_id, "source": "pending", "target": "running", "attempt": 1, "why": "claimed"}
-        for run_id in (second.run_id, first.run_id)
-    ]
+        {
+            "run_id": run_id, "source": "pending", "target": "running", "attempt": 1, "why": "claimed",
+            "spent_s": waited_s, "age_s": waited_s,
+        }
+        for run_id, waited_s in ((second.run_id, 0.0), (first.run_id, 1.0))
+    ]  # fmt: skip
 
 
 @on(partial(open_desk, replace(RULES, transition=_never)))
@@ -362,14 +365,18 @@ async def test_only_what_is_held_can_be_given_back(desk: Desk) -> None:
 async def test_the_first_fragment_makes_a_run_stream(desk: Desk) -> None:
     """A running run becomes streaming; asked again, because an answer was lost, nothing more happens."""
     run_id = await desk.brought_to(RUNNING)
+    desk.clock.advance(timedelta(milliseconds=2500.4))
     await desk.ledger.begin_streaming(run_id, 1)
     await desk.ledger.begin_streaming(run_id, 1)
     assert await desk.status(run_id) is STREAMING
     moves = [(PENDING, RUNNING, 1, "claimed"), (RUNNING, STREAMING, 1, "first fragment")]
     assert desk.moves(run_id) == moves
     assert desk.notes.of("run_moved") == [
-        {"run_id": run_id, "source": "running", "target": "streaming", "attempt": 1, "why": "first fragment"}
-    ]
+        {
+            "run_id": run_id, "source": "running", "target": "streaming", "attempt": 1, "why": "first fragment",
+            "spent_s": 2.5, "age_s": 2.5,
+        }
+    ]  # fmt: skip
 
 
 @at_the_desk
@@ -429,12 +436,14 @@ async def test_a_run_ends_with_its_last_events(desk: Desk, source: RunStatus, ta
     """Status, audit and events come together; a second end is illegal."""
     run_id = await desk.brought_to(source)
     last = [Event(run_id, 0, EventKind.DELTA, '{"text":"wa"}'), _last(run_id, target, 1)]
+    desk.clock.advance(timedelta(seconds=7))
     assert await desk.ledger.finish(run_id, 1, target, last, 1, "enough") is Ending.ENDED
     assert await desk.status(run_id) is target
     assert list(await desk.store.events(run_id, 0, 10)) == last
     assert desk.moves(run_id)[-1] == (source, target, 1, "enough")
     assert desk.notes.of("run_moved")[-1] == {
         "run_id": run_id, "source": str(source), "target": str(target), "attempt": 1, "why": "enough",
+        "spent_s": 7.0, "age_s": 7.0,
     }  # fmt: skip
     with pytest.raises(IllegalTransition):
         await desk.ledger.finish(run_id, 1, target, [_last(run_id, target, 2)], None, "again")

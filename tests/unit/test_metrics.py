@@ -1,5 +1,7 @@
 """Counters and gauges as Prometheus reads them."""
 
+import math
+
 from shared.metrics import Metrics
 
 
@@ -47,6 +49,46 @@ def test_a_gauge_is_asked_at_each_look() -> None:
     assert metrics.text().endswith("\nkoda_x 0\n")
     open_streams.append("a")
     assert metrics.text().endswith("\nkoda_x 1\n")
+
+
+def test_a_gauge_that_knows_nothing_says_so() -> None:
+    """In the words of the format: nobody takes it for a zero."""
+    metrics = Metrics()
+    metrics.gauge("koda_x", "X.", lambda: math.nan)
+    assert metrics.text().endswith("\nkoda_x NaN\n")
+
+
+def test_a_histogram_counts_what_is_not_above_each_bound() -> None:
+    """Buckets are cumulative and their bounds belong to them; each set of labels is a series with sum and count."""
+    metrics = Metrics()
+    histogram = metrics.histogram("koda_x_seconds", "X.", (0.5, 1))
+    for value in (0.5, 0.75, 1, 7):
+        histogram.observe(value, how="a")
+    histogram.observe(0.25, how="b")
+    assert metrics.text() == (
+        "# HELP koda_x_seconds X.\n"
+        "# TYPE koda_x_seconds histogram\n"
+        'koda_x_seconds_bucket{how="a",le="0.5"} 1\n'
+        'koda_x_seconds_bucket{how="a",le="1"} 3\n'
+        'koda_x_seconds_bucket{how="a",le="+Inf"} 4\n'
+        'koda_x_seconds_sum{how="a"} 9.25\n'
+        'koda_x_seconds_count{how="a"} 4\n'
+        'koda_x_seconds_bucket{how="b",le="0.5"} 1\n'
+        'koda_x_seconds_bucket{how="b",le="1"} 1\n'
+        'koda_x_seconds_bucket{how="b",le="+Inf"} 1\n'
+        'koda_x_seconds_sum{how="b"} 0.25\n'
+        'koda_x_seconds_count{how="b"} 1\n'
+    )
+
+
+def test_a_histogram_without_labels() -> None:
+    """Its only label is the bound."""
+    metrics = Metrics()
+    metrics.histogram("koda_x_seconds", "X.", (1,)).observe(2)
+    assert metrics.text().endswith(
+        'koda_x_seconds_bucket{le="1"} 0\nkoda_x_seconds_bucket{le="+Inf"} 1\n'
+        "koda_x_seconds_sum 2\nkoda_x_seconds_count 1\n"
+    )
 
 
 def test_large_numbers_keep_every_digit() -> None:
