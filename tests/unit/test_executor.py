@@ -1,6 +1,7 @@
 """One claimed run, from its first fragment to its end."""
 
 import asyncio
+import gc
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -821,6 +822,45 @@ async def test_a_model_is_stopped_before_its_execution_ends(shop: Workshop, canc
         await asyncio.wait((run.task,))
         assert (run.task.cancelled(), model.closed) == (True, True)
         assert now() == pytest.approx(0.1 + seconds, abs=0.01)
+
+
+@in_a_workshop
+async def test_an_execution_can_be_stopped_while_its_model_closes(shop: Workshop) -> None:
+    """In the middle of a rerun, too: it hurries the model, and the model is not called again."""
+    model = Slow()
+    async with executing(shop, model) as run:
+        await pass_time(0.1)
+        await shop.accept("no, wait")
+        await pass_time(5)
+        run.task.cancel()
+        await pass_time(1.1)
+        assert (run.task.done(), model.closed) == (True, True)
+        assert run.task.cancelled()
+    assert await shop.log(run.run_id) == deltas(run.run_id, 0, "a")
+
+
+class Clumsy:
+    """A model whose clean-up fails."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """Say one thing, and wait."""
+        try:
+            yield Fragment("a")
+            await asyncio.Event().wait()
+        finally:
+            raise ZeroDivisionError
+
+
+@in_a_workshop
+async def test_a_clean_up_that_fails_is_no_failure_of_the_run(shop: Workshop) -> None:
+    """The model was stopped because nobody wants its reply any more; what it raises then is moot."""
+    async with executing(shop, Clumsy()) as run:
+        await settle()
+        await shop.cancel(run.run_id)
+        await run.task
+    gc.collect(1)  # an error that nobody looked at would be told now, and fail this test
+    assert await shop.log(run.run_id) == [delta(run.run_id, 0, "a"), cancelled(run.run_id, 1)]
+    assert shop.notes.of("model_crashed") == shop.notes.of("model_failed") == []
 
 
 @in_a_workshop

@@ -388,13 +388,15 @@ async def test_a_bus_that_is_away_at_the_end_is_told_when_it_is_back(shop: Works
 
 @in_a_workshop
 async def test_a_bus_that_stays_away_does_not_hold_up_the_end(shop: Workshop) -> None:
-    """After a lease the writer lets it be: the store has the end, and waiters look there."""
+    """After a lease the writer lets it be: the store has the end, and waiters look there. It is written once."""
     async with writing(shop) as desk:
+        sizes = batches(desk.ports)
         await desk.say("a")
         await settle()
         shop.bus.away(True)
         assert await desk.end() is Ending.ENDED
         assert now() == pytest.approx(15, abs=0.1)
+        assert sizes == []
     assert shop.notes.of("goodbye_not_sent") == [{"run_id": desk.run_id, "seq": 1}]
     assert await shop.log(desk.run_id) == [delta(desk.run_id, 0, "a"), done(desk.run_id, 1)]
     shop.bus.away(False)
