@@ -3,7 +3,6 @@
 Counting is one addition in a dict. A process that shows metrics makes one `Metrics` and hands it to who counts.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -81,7 +80,7 @@ class Histogram:
         if key not in self._series:
             self._series[key] = _Observed([0] * (len(self._bounds) + 1))
         observed = self._series[key]
-        observed.buckets[bisect_left(self._bounds, value)] += 1
+        observed.buckets[sum(bound < value for bound in self._bounds)] += 1
         observed.total += value
 
     def lines(self, name: str) -> Sequence[str]:

@@ -58,7 +58,7 @@ async def test_a_runs_life_is_counted(shop: Workshop) -> None:
 
 
 def test_what_else_is_counted() -> None:
-    """Refused moves and holes, with what waited behind them; not the lines of others, nor what comes after the block."""
+    """Refused moves and holes, with what waited behind them; nothing of others, and nothing after the block."""
     metrics, log = Metrics(), logger("test_tally")
     log.setLevel(logging.INFO)
     try:
