@@ -7,13 +7,17 @@ arrives at the judge as what it is.
 import time
 from collections.abc import Callable
 from datetime import datetime
+from typing import TypeVar
 
 from shared.events import Json
 from shared.exercises import SHAPES, Exercises
 from shared.run import Run, RunStatus
 
+T = TypeVar("T")
+
 TREE_FILES = tuple({shape.file for shape in SHAPES})
 LONGEST_TEXT = 200  # of what an exercise's objects say of themselves
+MOST_EMITTED = 20_000  # twice what any case calls for
 
 
 class Item:
@@ -83,7 +87,7 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
     emitted: list[tuple[int, object, object]] = []
 
     def sink(which: int) -> Callable[[int, Item | str], None]:
-        return lambda seq, item: emitted.append((which, seq, item))
+        return lambda seq, item: _append(emitted, (which, seq, item))
 
     orderers = [exercises.SeqOrderer(int(str(start)), sink(which)) for which, start in enumerate(starts)]
     brought: list[Json] = []
@@ -104,7 +108,7 @@ def _backwards(exercises: Exercises, count: int, most_cpu_s: float) -> Json:
     emitted: list[object] = []
 
     def emit(seq: int, item: str) -> None:
-        emitted.append(seq)
+        _append(emitted, seq)
 
     orderer = exercises.SeqOrderer(0, emit)
     stop_at = time.thread_time() + most_cpu_s
@@ -113,6 +117,11 @@ def _backwards(exercises: Exercises, count: int, most_cpu_s: float) -> Json:
         if seq % 64 == 0 and time.thread_time() > stop_at:
             return {"emitted": [], "too_slow": True}
     return {"emitted": [spell(seq) for seq in emitted], "too_slow": False}
+
+
+def _append(emitted: list[T], each: T) -> None:
+    if len(emitted) < MOST_EMITTED:
+        emitted.append(each)
 
 
 def _spell_emitted(which: int, seq: object, item: object) -> Json:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import groupby
+from itertools import groupby, islice
 from operator import itemgetter
 from types import TracebackType
 
@@ -25,6 +25,8 @@ from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from shared.events import Json
 
 PATIENCE_S = 2.5  # for anything that takes milliseconds; a loaded machine may need a second
+MOST_EVENTS = 1_000  # of one stream; a run of ours has fifty
+LONGEST_REPLY = 1_000  # characters; ours has three hundred
 # The controls that are not the gateway's alone. It has to know that the gate is open before anything comes through.
 _SIDES = {"gate": ("gateway", "worker"), "late_write": ("worker",)}
 
@@ -85,10 +87,10 @@ class Watcher:
         return taken
 
     def rest(self) -> list[ServerEvent]:
-        """Read to the end of the stream and return what came."""
+        """Read to the end of the stream and return what came; of a flood, as much as shows that it is one."""
         taken: list[ServerEvent] = []
         with self.stage.guarded(f"the end of {self.stage.name(self.run_id)}"):
-            taken.extend(self._stream.events)
+            taken.extend(islice(self._stream.events, MOST_EVENTS))
         self.events += taken
         return taken
 
@@ -99,7 +101,7 @@ class Watcher:
 
     @property
     def reply(self) -> str:
-        """The text as a reader has it after all events so far."""
+        """The text as a reader has it after all events so far, as far as a person would read it."""
         parts: list[str] = []
         for event in self.events:
             if event.event == "rerun":
@@ -108,7 +110,7 @@ class Watcher:
                 if event.event == "snapshot":
                     parts.clear()
                 parts.append(str(msgspec.json.decode(event.data)["text"]))
-        return "".join(parts)
+        return "".join(parts)[:LONGEST_REPLY]
 
     @property
     def ended_with(self) -> str:

@@ -101,6 +101,12 @@ CALLS = {
         "hung or crashed",
         ["while True", "self._emit(0"],
     ),
+    "emits a flood": (
+        "class SeqOrderer(SeqOrderer):\n    def offer(self, seq, item):\n"
+        "        for _ in range(5000):\n            self._emit(seq, item)\n",
+        "failed",
+        ["class SeqOrderer"],
+    ),
     "loops behind another stderr": (
         f"import io, sys\nsys.stderr = sys.stdout = io.StringIO()\n{AGAIN.format(deed='while True: pass')}",
         "hung",

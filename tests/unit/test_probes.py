@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from selfcheck.probes import LONGEST_TEXT, Item, probe, spell
+from selfcheck.probes import LONGEST_TEXT, MOST_EMITTED, Item, probe, spell
 from shared.events import Json
 from shared.exercises import Exercises, Orderer, OrdererFactory, ResumeFrom, ShouldMerge, Transition, load
 from shared.run import Run, RunStatus
@@ -211,6 +211,28 @@ def test_what_is_no_item_is_shown_as_what_it_is() -> None:
     (answer,) = cast("list[Json]", probe(ordering(Swapping), 2, [case]))
     emitted = [[0, {"type": "Item", "says": "'a'"}, {"type": "str", "says": "'0'"}]]
     assert returned(answer) == {"emitted": emitted, "brought": [1]}
+
+
+def test_a_flood_is_cut_off() -> None:
+    """What an orderer emits without end takes no memory without end, and is wrong all the same."""
+
+    class Flooding:
+        """Emits everything ten thousand times."""
+
+        def __init__(self, start: int, emit: Callable[[int, object], None]) -> None:
+            self.emit = emit
+
+        def offer(self, seq: int, item: object) -> None:
+            """Do it."""
+            for _ in range(10_000):
+                self.emit(seq, item)
+
+    case: Json = {"starts": [0], "offers": [[0, seq, "a"] for seq in range(9)]}
+    (answer,) = cast("list[Json]", probe(ordering(Flooding), 2, [case]))
+    shown = returned(answer)
+    assert isinstance(shown, dict)
+    assert isinstance(shown["emitted"], list)
+    assert (len(shown["emitted"]), shown["brought"]) == (MOST_EMITTED, [10_000, 10_000, *[0] * 7])
 
 
 def backwards(orderer: object, most_cpu_s: float) -> Json:
