@@ -18,10 +18,12 @@ from gateway.feeds import Feeds
 from gateway.intake import ChatRequest, check_id, read_chat
 from gateway.problems import answer
 from gateway.stream import RunStream, Streams, run_id_of
+from gateway.trace import trace_of
 from gateway.waiters import Waiters
 from shared.errors import KodaError, RunEnded, Unavailable, UnknownRun
 from shared.events import Json
 from shared.ledger import IfActive, Ledger
+from shared.logs import carrying
 from shared.metrics import Metrics
 from shared.ports import Accepted, InputQueue, Marks, Store, StoredRun
 from shared.run import RunStatus
@@ -76,10 +78,9 @@ class Gateway:
         if _wants_stream(request):
             self._waiters.check()
         await self._refuse_if_deaf(chat)
-        accepted = await self._ledger.accept(chat.message_id, chat.session_id, chat.user_id, chat.text, chat.if_active)
-        if chat.if_active is IfActive.INTERRUPT:
-            await self._interrupt(accepted)
-        await self._doorbell.ring(accepted)
+        trace = trace_of(request)
+        with carrying(trace=trace):
+            accepted = await self._accept(chat, trace)
         outcome = "replayed" if accepted.replayed else "merged" if accepted.merged else "opened"
         self._accepted.add(outcome=outcome)
         replayed = {"Idempotency-Replayed": "true"} if accepted.replayed else {}
@@ -96,6 +97,16 @@ class Gateway:
             HTTPStatus.ACCEPTED,
             replayed,
         )
+
+    async def _accept(self, chat: ChatRequest, trace: str) -> Accepted:
+        """Take the message into the store, then do what its taking means for others."""
+        accepted = await self._ledger.accept(
+            chat.message_id, chat.session_id, chat.user_id, chat.text, chat.if_active, trace
+        )
+        if chat.if_active is IfActive.INTERRUPT:
+            await self._interrupt(accepted)
+        await self._doorbell.ring(accepted)
+        return accepted
 
     async def _interrupt(self, accepted: Accepted) -> None:
         """Cancel the run that a new one shall not wait for, as long as it does. It is stored: nothing can be lost.

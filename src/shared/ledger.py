@@ -49,7 +49,13 @@ class Ledger:
         self._should_merge = exercises.should_merge
 
     async def accept(
-        self, message_id: str, session_id: str, user_id: str, text: str, if_active: IfActive = IfActive.MERGE
+        self,
+        message_id: str,
+        session_id: str,
+        user_id: str,
+        text: str,
+        if_active: IfActive = IfActive.MERGE,
+        trace: str = "",
     ) -> Accepted:
         """Take a message: append it to the session's active run, or open a pending run for it (see `IfActive`).
 
@@ -62,7 +68,7 @@ class Ledger:
                 may still be accepted beside this one; then it waits, it is not lost.
         """
         now = self._clock.now()
-        message = Message(message_id, session_id, user_id, text, now)
+        message = Message(message_id, session_id, user_id, text, now, trace)
         latest = await self._store.latest_run(session_id)
         if if_active is IfActive.REJECT and latest is not None and latest.run.status not in ENDED:
             accepted = await self._store.find_message(session_id, message_id)

@@ -6,9 +6,13 @@ whether they come out as JSON or readable.
 
 import logging
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from json import dumps
-from typing import TextIO
+from types import MappingProxyType
+from typing import Final, TextIO
 
 from shared.events import Json, decode_data, encode_data
 from shared.text import clean
@@ -19,6 +23,19 @@ ROOT = "koda"
 def logger(room: str) -> logging.Logger:
     """Return the logger of a room of the house, for example `logger("worker")`."""
     return logging.getLogger(f"{ROOT}.{room}")
+
+
+_carried: Final[ContextVar[Mapping[str, Json]]] = ContextVar("carried", default=MappingProxyType({}))
+
+
+@contextmanager
+def carrying(**fields: str) -> Iterator[None]:
+    """Have every line that is written in the block, and in tasks begun there, carry these fields; not empty ones."""
+    token = _carried.set({**_carried.get(), **{name: value for name, value in fields.items() if value}})
+    try:
+        yield
+    finally:
+        _carried.reset(token)
 
 
 def note(log: logging.Logger, event: str, level: int = logging.INFO, **fields: Json) -> None:
@@ -68,7 +85,7 @@ def configure(*, json: bool, stream: TextIO | None = None, level: int = logging.
 
 def _fields(record: logging.LogRecord) -> dict[str, Json]:
     fields: dict[str, Json] = getattr(record, "fields", {})
-    return fields
+    return {**fields, **_carried.get()}
 
 
 def _encode(line: dict[str, Json]) -> str:

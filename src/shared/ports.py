@@ -136,13 +136,18 @@ class InputQueue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What a user sent; one row of `inputs`. `id` is unique within its session."""
+    """What a user sent; one row of `inputs`. `id` is unique within its session.
+
+    `trace` is what log lines about it have in common, from the request that brought it to the end of its run; "" when
+    nobody gave one.
+    """
 
     id: str
     session_id: str
     user_id: str
     text: str
     created_at: datetime
+    trace: str = ""
 
 
 @dataclass(frozen=True, slots=True)

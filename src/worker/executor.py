@@ -14,7 +14,7 @@ from shared.backoff import delay
 from shared.errors import KodaError, LostOwnership, Unavailable
 from shared.events import Json
 from shared.ledger import Ledger
-from shared.logs import logger, note
+from shared.logs import carrying, logger, note
 from shared.ports import Claim, Ending, Mark, Marks, Message, OutputStream, Resumed, Store
 from shared.run import RunStatus
 from shared.settings import Settings
@@ -89,23 +89,30 @@ class Executor:
     ) -> None:
         ends_at = asyncio.get_running_loop().time() + self._settings.max_attempt_age.total_seconds()
         while True:
-            end: dict[str, Json] = {"usage": {}}
-            try:
-                outcome = await self._reply(claim, messages, writer, signals, Silence(self._settings, ends_at), end)
-            except ModelFailed as failure:
-                if await self._fail(claim, writer, failure, len(messages)):
+            # What a message leads to is told under its trace: the newest one's, for it is why there is this reply.
+            with carrying(trace=messages[-1].trace):
+                silence = Silence(self._settings, ends_at)
+                if await self._ends_with(claim, messages, writer, signals, silence):
                     return
-                outcome = Reply.OUTDATED
-            if outcome is Reply.CANCELLED:
-                await self._cancel(writer)
-                return
-            if outcome is Reply.COMPLETE:
-                # Said also of a reply that a message voids now: its tokens have been spent.
-                note(log, "reply_complete", run_id=claim.run.id, attempt=claim.run.attempt, usage=end["usage"])
-                ending = await writer.end(RunStatus.DONE, end, len(messages), "reply complete")
-                if ending is Ending.ENDED:
-                    return
-            messages = await self._rerun(claim, writer, "merge")
+                messages = await self._rerun(claim, writer, "merge")
+
+    async def _ends_with(
+        self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals, silence: Silence
+    ) -> bool:
+        """Reply to these messages and end the run, or give it back. False: there is a message that was not read."""
+        end: dict[str, Json] = {"usage": {}}
+        try:
+            outcome = await self._reply(claim, messages, writer, signals, silence, end)
+        except ModelFailed as failure:
+            return await self._fail(claim, writer, failure, len(messages))
+        if outcome is Reply.CANCELLED:
+            await self._cancel(writer)
+            return True
+        if outcome is Reply.OUTDATED:
+            return False
+        # Said also of a reply that a message voids now: its tokens have been spent.
+        note(log, "reply_complete", run_id=claim.run.id, attempt=claim.run.attempt, usage=end["usage"])
+        return await writer.end(RunStatus.DONE, end, len(messages), "reply complete") is Ending.ENDED
 
     async def _reply(
         self,

@@ -37,16 +37,19 @@ async def test_runs_of_a_session_are_numbered_without_holes(ports: Ports) -> Non
 
 @on_each_adapter
 async def test_a_message_comes_back_as_it_was_sent(ports: Ports) -> None:
-    """Texts and times come back unchanged, whatever they are; a time may be in any zone."""
+    """Texts, traces and times come back unchanged, whatever they are; a time may be in any zone."""
     texts = ["🍵 é \u2028 \x85 \r\n\t", "'; DROP TABLE runs; --", "%s {} \\", "x" * 8000]
     zoned = datetime(2026, 3, 4, 5, 6, 7, 890123, tzinfo=timezone(timedelta(hours=8)))
-    messages = [Message(f"m{place}", "s", "ü", text, zoned) for place, text in enumerate(texts)]
+    messages = [Message(f"m{n}", "s", "ü", text, zoned, trace=f"{n}" * n) for n, text in enumerate(texts)]
     run = replace(a_run(ports, "r"), created_at=zoned, user_id="ü")
     await ports.store.open_run(run, messages[0])
     await ports.store.claim("w", AN_HOUR)
     for message in messages[1:]:
         await ports.store.join_run("r", message)
     assert list(await ports.store.messages_of("r")) == messages
+    assert [accepted.message for accepted in await ports.store.inputs_of("s")] == messages
+    found = [await ports.store.find_message("s", message.id) for message in messages]
+    assert [accepted.message for accepted in found if accepted is not None] == messages
     stored = await ports.store.run("r")
     assert stored is not None
     assert (stored.run.created_at, stored.run.user_id, stored.run.created_at.tzinfo is None) == (zoned, "ü", False)

@@ -35,8 +35,23 @@ SEES: Final = {
 HOUSE: Final = {*SEES, "tests", "bench", "scripts", "lifecycle", "delivery"}
 
 PURE: Final = {
-    *("ast", "codecs", "collections", "contextlib", "dataclasses", "datetime", "enum", "inspect", "itertools", "json"),
-    *("logging", "math", "msgspec", "os", "pathlib", "random", "re", "shared", "sys", "types", "typing", "uuid"),
+    *("ast", "codecs", "collections", "contextlib", "contextvars", "dataclasses", "datetime", "enum", "inspect"),
+    *(
+        "itertools",
+        "json",
+        "logging",
+        "math",
+        "msgspec",
+        "os",
+        "pathlib",
+        "random",
+        "re",
+        "shared",
+        "sys",
+        "types",
+        "typing",
+        "uuid",
+    ),
     "warnings",
 }
 """What the business code may lean on: no I/O, no clock, no event loop.

@@ -131,3 +131,18 @@ def test_lines_go_to_stderr_unless_told_otherwise(capsys: pytest.CaptureFixture[
     logs.note(SAID, "run_moved")
     out, err = capsys.readouterr()
     assert (out, err.split(" ", 1)[1]) == ("", "test run_moved\n")
+
+
+def test_lines_carry_what_their_block_says() -> None:
+    """Whoever writes them need not know it; an inner block adds to an outer one, and nothing empty is carried."""
+    with logs.carrying(trace="t", user=""), logs.carrying(run="r"):
+        inside = _as_json("moved", {"target": "done"})
+    assert {name: inside[name] for name in list(inside)[4:]} == {"target": "done", "trace": "t", "run": "r"}
+    assert logs.Readable().format(_record("moved", {})).endswith("moved")
+
+
+def test_what_is_carried_is_gone_behind_its_block() -> None:
+    """Also when the block fails."""
+    with pytest.raises(ZeroDivisionError), logs.carrying(trace="t"):
+        raise ZeroDivisionError
+    assert "trace" not in _as_json("moved", {})

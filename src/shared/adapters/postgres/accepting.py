@@ -80,4 +80,5 @@ def _columns(message: Message) -> dict[str, object]:
         "sender_id": message.user_id,
         "text": message.text,
         "sent_at": message.created_at,
+        "trace": message.trace,
     }

@@ -11,8 +11,9 @@ WITH opened AS (
     FROM {schema}.runs WHERE session_id = %(session_id)s
   RETURNING id, status
 )
-INSERT INTO {schema}.inputs (session_id, message_id, user_id, text, created_at, run_id, merged, status)
-SELECT %(message_session_id)s, %(message_id)s, %(sender_id)s, %(text)s, %(sent_at)s, id, false, status FROM opened
+INSERT INTO {schema}.inputs (session_id, message_id, user_id, text, created_at, run_id, merged, status, trace)
+SELECT %(message_session_id)s, %(message_id)s, %(sender_id)s, %(text)s, %(sent_at)s, id, false, status, %(trace)s
+  FROM opened
 RETURNING run_id, merged, status
 
 -- name: join_run
@@ -23,10 +24,11 @@ WITH joined AS (
    WHERE id = %(run_id)s AND status IN ('running', 'streaming') AND NOT cancel_asked
   RETURNING id, status
 )
-INSERT INTO {schema}.inputs (session_id, message_id, user_id, text, created_at, run_id, merged, status)
-SELECT %(message_session_id)s, %(message_id)s, %(sender_id)s, %(text)s, %(sent_at)s, id, true, status FROM joined
+INSERT INTO {schema}.inputs (session_id, message_id, user_id, text, created_at, run_id, merged, status, trace)
+SELECT %(message_session_id)s, %(message_id)s, %(sender_id)s, %(text)s, %(sent_at)s, id, true, status, %(trace)s
+  FROM joined
 RETURNING run_id, merged, status
 
 -- name: find_message
-SELECT message_id, session_id, user_id, text, created_at, run_id, merged, status
+SELECT message_id, session_id, user_id, text, created_at, run_id, merged, status, trace
   FROM {schema}.inputs WHERE session_id = %(session_id)s AND message_id = %(message_id)s

@@ -54,7 +54,7 @@ UPDATE {schema}.runs SET owner = NULL, leased_until = now() + %(after)s, resumed
  WHERE id = %(run_id)s AND attempt = %(attempt)s AND status IN ('running', 'streaming')
 
 -- name: messages_of
-SELECT message_id, session_id, user_id, text, created_at
+SELECT message_id, session_id, user_id, text, created_at, trace
   FROM {schema}.inputs WHERE run_id = %(run_id)s ORDER BY serial
 
 -- name: move

@@ -12,7 +12,7 @@ SELECT run_id, seq, kind, data FROM {schema}.messages
 SELECT * FROM {schema}.stored_runs WHERE session_id = %(session_id)s ORDER BY ordinal
 
 -- name: inputs_of
-SELECT message_id, session_id, user_id, text, created_at, run_id, merged, status
+SELECT message_id, session_id, user_id, text, created_at, run_id, merged, status, trace
   FROM {schema}.inputs WHERE session_id = %(session_id)s ORDER BY serial
 
 -- name: session_events

@@ -49,9 +49,9 @@ def _held(run_id: str, attempt: int, cancel_asked: bool) -> Held:
     return Held(run_id, attempt, cancel_asked)
 
 
-def _message(message_id: str, session_id: str, user_id: str, text: str, created_at: datetime) -> Message:
+def _message(message_id: str, session_id: str, user_id: str, text: str, created_at: datetime, trace: str) -> Message:
     """Make a message."""
-    return Message(message_id, session_id, user_id, text, created_at)
+    return Message(message_id, session_id, user_id, text, created_at, trace)
 
 
 def _accepted(
@@ -63,9 +63,10 @@ def _accepted(
     run_id: str,
     merged: bool,
     status: str,
+    trace: str,
 ) -> Accepted:
     """Make the answer that a message got."""
-    sent = Message(message_id, session_id, user_id, text, created_at)
+    sent = Message(message_id, session_id, user_id, text, created_at, trace)
     return Accepted(sent, run_id, merged, RunStatus(status), replayed=False)
 
 
@@ -112,9 +113,10 @@ def _replayed(
     run_id: str,
     merged: bool,
     status: str,
+    trace: str,
 ) -> Accepted:
     """Make the answer that a message got, for who sent it again."""
-    sent = Message(message_id, session_id, user_id, text, created_at)
+    sent = Message(message_id, session_id, user_id, text, created_at, trace)
     return Accepted(sent, run_id, merged, RunStatus(status), replayed=True)
 
 
