@@ -36,23 +36,8 @@ HOUSE: Final = {*SEES, "tests", "bench", "scripts", "lifecycle", "delivery"}
 
 PURE: Final = {
     *("ast", "codecs", "collections", "contextlib", "contextvars", "dataclasses", "datetime", "enum", "inspect"),
-    *(
-        "itertools",
-        "json",
-        "logging",
-        "math",
-        "msgspec",
-        "os",
-        "pathlib",
-        "random",
-        "re",
-        "shared",
-        "sys",
-        "types",
-        "typing",
-        "uuid",
-    ),
-    "warnings",
+    *("itertools", "json", "logging", "math", "msgspec", "os", "pathlib", "random", "re", "shared", "sys", "types"),
+    *("typing", "uuid", "warnings"),
 }
 """What the business code may lean on: no I/O, no clock, no event loop.
 
