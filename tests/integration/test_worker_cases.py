@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import msgspec
+import pytest
 
 from gateway.bootstrap import build
 from shared.adapters.clock import SystemClock
@@ -26,6 +27,7 @@ from shared.settings import MERGE_WINDOW, Settings
 from tests.contract import adapters
 from tests.contract.adapters import PATIENCE_S, on_each_adapter
 from tests.support.asking import ask
+from tests.support.model_server import Exchange, serving, spoken
 from tests.support.notes import noting
 from tests.support.real import own_name, services_to_break
 from tests.support.taps import Barrier, once, tap
@@ -33,6 +35,8 @@ from tests.support.workshop import RULES, Puppet, Speaker, cancelled, delta, don
 from worker.archivist import Archivist
 from worker.consumer import Consumer
 from worker.executor import Executor
+from worker.models.endpoint import Endpoint
+from worker.models.openai import OpenAIModel
 from worker.models.port import Fragment, Model, Piece, Request
 from worker.signals import Signals
 
@@ -102,10 +106,10 @@ async def working(floor: Floor, model: Model, name: str) -> AsyncIterator[asynci
         await die(task)
 
 
-def executor(floor: Floor, model: Model) -> Executor:
+def executor(floor: Floor, model: Model, settings: Settings = SETTINGS) -> Executor:
     """Return an executor of the floor's runs."""
     ports = floor.ports
-    return Executor(floor.ledger, ports.store, ports.output, ports.marks, model, SETTINGS)
+    return Executor(floor.ledger, ports.store, ports.output, ports.marks, model, settings)
 
 
 async def die(worker: "asyncio.Task[None]") -> None:
@@ -239,6 +243,42 @@ def test_a_cancel_while_the_bus_is_broken() -> None:
             await store.close()
             await bus.close()
             await drop_schema(services.database_url, name)
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
+
+
+@pytest.mark.parametrize("why", ["silence", "cancel"])
+def test_the_request_behind_a_reply_is_aborted(why: str) -> None:
+    """Whether a model was silent for too long or its user wanted it to stop: its server sees the client leave."""
+
+    async def main() -> None:
+        asked, left = asyncio.Event(), asyncio.Event()
+
+        async def answer(exchange: Exchange) -> None:
+            await exchange.begin()
+            await exchange.say(spoken("a"))
+            asked.set()
+            await exchange.left()
+            left.set()
+
+        async with adapters.open_memory() as ports, serving(answer) as server:
+            floor = floor_on(ports)
+            settings = SETTINGS if why == "cancel" else replace(SETTINGS, next_piece_wait=MOMENT)
+            environment = {"OPENAI_BASE_URL": server.base_url, "OPENAI_MODEL": "m"}
+            async with OpenAIModel.open(Endpoint.from_environment(environment)) as model:
+                first = await floor.accept("one")
+                claim = await floor.ledger.claim("w1", SETTINGS.lease)
+                assert claim is not None
+                signals = Signals()
+                execution = asyncio.create_task(executor(floor, model, settings).execute(claim, signals))
+                await asked.wait()
+                if why == "cancel":
+                    await floor.told(first.run_id, until=0)
+                    signals.add(frozenset({Mark.CANCEL}))
+                await left.wait()
+                await execution
+            ended = RunStatus.CANCELLED if why == "cancel" else RunStatus.STREAMING
+            assert await floor.status(first.run_id) is ended
 
     asyncio.run(asyncio.wait_for(main(), PATIENCE_S))
 
