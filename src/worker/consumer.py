@@ -76,9 +76,9 @@ class Consumer:
         failures = 0
         while True:
             async with self._slots:  # what we cannot serve yet is left to our peers
-                free = self._settings.concurrency - len(self._serving)
+                free = self._settings.concurrency - len(self._serving)  # the one that we hold at the least
             try:
-                await self._answer(await self._queue.take(self._owner, max(1, min(free, TAKE_AT_ONCE)), BLOCK))
+                await self._answer(await self._queue.take(self._owner, min(free, TAKE_AT_ONCE), BLOCK))
                 failures = 0
             except Unavailable as away:
                 failures += 1

@@ -230,6 +230,20 @@ async def test_the_run_of_a_dead_worker_is_taken_over(shop: Workshop) -> None:
 
 
 @in_a_workshop
+async def test_after_a_run_that_was_taken_over_comes_the_sessions_next(shop: Workshop) -> None:
+    """In the moment it ends, without another doorbell or sweep."""
+    async with working(shop, Puppet(), "w1") as worker:
+        await shop.accept("one")
+        await shop.accept("two")
+        await settle()
+        await worker.die()
+    model = Puppet()
+    async with working(shop, model, "w2"):
+        await (await model.call(0)).end()
+        assert [call.texts for call in model.calls] == [["one"], ["two"]]
+
+
+@in_a_workshop
 async def test_all_runs_of_a_dead_worker_are_taken_over_at_once(shop: Workshop) -> None:
     """One sweep finds them all, as far as there are slots."""
     async with working(shop, Puppet(), "w1") as worker:
@@ -649,6 +663,7 @@ async def test_a_draining_worker_gives_back_what_it_cannot_finish(shop: Workshop
         await worker.drain()
         assert call.closed
         assert now() == pytest.approx(10, abs=0.1)
+    assert shop.notes.of("draining") == [{"runs": 1}]
     assert [note["why"] for note in shop.notes.of("run_given_back")] == ["takeover"]
     async with working(shop, Speaker("b"), "w2"):
         await pass_time(A_SWEEP)
