@@ -10,6 +10,7 @@ import select
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from typing import Final, TypeAlias, TypeVar
 
 import psycopg
@@ -18,6 +19,7 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import AsyncRowFactory, TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from shared.adapters.postgres.turns import NoTurn, Turns
 from shared.errors import Misconfigured, Unavailable
 
 T = TypeVar("T")
@@ -25,11 +27,13 @@ Connection: TypeAlias = AsyncConnection[TupleRow]
 
 OLDEST: Final = 13
 CONNECTIONS: Final = 8
-"""Per process. A statement takes about 1 ms, so 64 runs that flush five times a second keep one of them busy."""
+"""Per process, one of them for what must not wait behind all the rest. A statement takes about 1 ms, so 64 runs that
+flush five times a second keep one of them busy."""
 
 CONNECT_S: Final = 3
 ACQUIRE_S: Final = 2.0
-"""How long a call waits for a connection: by the pool's own limit, which leaves no connection behind, not by ours."""
+"""How long a call waits for a connection while nobody gets one. Where the pool itself is waited for, it is by its own
+limit, which leaves no connection behind, and not by ours."""
 RECONNECT_S: Final = 2.0
 """After this long the pool gives a lost connection up, and the next call begins a new one. Each of its attempts waits
 twice as long as the last: by its own limit, five minutes, a database that is back would go unnoticed for two."""
@@ -81,6 +85,7 @@ class Database:
             check=_look,
             num_workers=2,
         )
+        self._turns = Turns(CONNECTIONS - 1, timedelta(seconds=ACQUIRE_S))
 
     async def open(self) -> None:
         """Open the pool and wait for its first connection. Later ones, after a restart too, it makes by itself."""
@@ -94,9 +99,13 @@ class Database:
     async def rows(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> list[T]:
         """Run a statement and return what `make` makes of each row."""
         async with self.connection() as connection:
-            cursor = connection.cursor(row_factory=make)
-            await cursor.execute(statement, values)
-            return await cursor.fetchall()
+            return await _fetched(connection, statement, make, values)
+
+    async def urgent_rows(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> list[T]:
+        """Do the same out of turn. For one call at a time: there is one connection for it."""
+        with self._translated():
+            async with self._lent() as connection:
+                return await _fetched(connection, statement, make, values)
 
     async def row(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> T | None:
         """Run a statement and return what `make` makes of its only row, None when there is none."""
@@ -131,11 +140,16 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Lend a connection of the pool; what is done with it has `ANSWER_S` altogether."""
+        """Lend a connection of the pool in turn; what is done with it has `ANSWER_S` altogether."""
         with self._translated():
-            async with self._pool.connection() as connection:
-                with _bounded(connection):
-                    yield connection
+            async with self._turns.turn(), self._lent() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Connection]:
+        async with self._pool.connection() as connection:
+            with _bounded(connection):
+                yield connection
 
     def _refused(self, error: psycopg.OperationalError) -> Unavailable:
         text = _one_line(error)
@@ -166,7 +180,7 @@ class Database:
         except (errors.UndefinedTable, errors.InvalidSchemaName, errors.UndefinedColumn) as error:
             problem = f"{self.address}: our schema is gone or damaged: {_one_line(error)}"
             raise Misconfigured("store", problem, "start again: what is missing is made at the start") from error
-        except PoolTimeout as error:
+        except (PoolTimeout, NoTurn) as error:
             problem = f"no connection to {self.address} within {ACQUIRE_S:g} s"
             raise Unavailable("store", problem) from error
         except (psycopg.Error, OSError) as error:
@@ -185,6 +199,14 @@ async def _look(connection: Connection) -> None:
     if poll.poll(0):
         await connection.close()
         raise psycopg.OperationalError("the server has closed an idle connection")
+
+
+async def _fetched(
+    connection: Connection, statement: bytes, make: AsyncRowFactory[T], values: Mapping[str, object]
+) -> list[T]:
+    cursor = connection.cursor(row_factory=make)
+    await cursor.execute(statement, values)
+    return await cursor.fetchall()
 
 
 @contextmanager

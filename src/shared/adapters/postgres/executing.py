@@ -36,7 +36,8 @@ class Executing(Statements):
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
         """Prolong the leases of the owner's runs."""
-        return await self.database.rows(self._statements["renew"], rows.held, owner=owner, lease=lease)
+        # A lease that runs out because its owner is busy makes it busier still.
+        return await self.database.urgent_rows(self._statements["renew"], rows.held, owner=owner, lease=lease)
 
     async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed) -> bool:
         """Give an active run back, to be taken over when `after` has passed."""
