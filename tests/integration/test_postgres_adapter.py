@@ -436,6 +436,20 @@ def test_a_store_outlives_a_restart() -> None:
     run(test())
 
 
+def test_the_first_call_after_a_restart_is_answered() -> None:
+    """All connections of the pool are dead then; each is passed over at once, without a pause between them."""
+
+    async def test() -> None:
+        services = services_to_break()
+        async with opened(services.database_url) as here:
+            await asyncio.gather(*(here.store.open_run(a_run(f"r{n}"), a_message(f"m{n}")) for n in range(50)))
+            for _ in range(3):
+                await asyncio.to_thread(services.postgres.restart)
+                assert len(await here.store.runs_of("s")) == 50
+
+    run(test())
+
+
 def test_a_database_that_keeps_silent_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that takes statements and answers nothing is away, and its connections are given up."""
     monkeypatch.setattr(database, "ANSWER_S", 0.3)

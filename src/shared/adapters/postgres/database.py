@@ -82,7 +82,6 @@ class Database:
             open=False,
             reconnect_timeout=RECONNECT_S,
             configure=_configure,
-            check=_look,
             num_workers=2,
         )
         self._turns = Turns(CONNECTIONS - 1, timedelta(seconds=ACQUIRE_S))
@@ -147,9 +146,27 @@ class Database:
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Connection]:
-        async with self._pool.connection() as connection:
-            with _bounded(connection):
-                yield connection
+        connection = await self._living()
+        try:
+            async with connection:
+                with _bounded(connection):
+                    yield connection
+        finally:
+            await self._pool.putconn(connection)
+
+    async def _living(self) -> Connection:
+        """Take a connection from the pool that the server has not closed.
+
+        After a restart all idle ones are dead. The pool's own `check` would pause for a second between two of them.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + ACQUIRE_S
+        while True:
+            connection = await self._pool.getconn(deadline - loop.time())
+            if not _is_dead(connection):
+                return connection
+            await connection.close()
+            await self._pool.putconn(connection)  # which makes a new one in its place
 
     def _refused(self, error: psycopg.OperationalError) -> Unavailable:
         text = _one_line(error)
@@ -192,13 +209,13 @@ async def _configure(connection: Connection) -> None:
     await connection.execute(_SETTINGS, prepare=False)
 
 
-async def _look(connection: Connection) -> None:
-    """Refuse an idle connection that the server has closed: its socket tells, without a round trip."""
+def _is_dead(connection: Connection) -> bool:
+    """Tell whether the server has closed an idle connection: its socket says so, without a round trip."""
+    if connection.closed:
+        return True
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLIN)
-    if poll.poll(0):
-        await connection.close()
-        raise psycopg.OperationalError("the server has closed an idle connection")
+    return bool(poll.poll(0))
 
 
 async def _fetched(
