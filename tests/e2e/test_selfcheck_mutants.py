@@ -49,7 +49,7 @@ LIES = [each for each in HOSTILE if "-in-" not in each.name]
 SAMPLE = {
     each.name: each
     for each in [
-        *(Submission(mutant, alone=False) for mutant in (*MISTAKES[::6], *IMPORTS, *VARIANTS)),
+        *(Submission(mutant, alone=False) for mutant in (*MISTAKES[::7], *IMPORTS, *VARIANTS)),
         *(Submission(mutant, alone=True) for mutant in (*MISFITS, *one_of_each(DEEDS, 4), *LIES)),
     ]
 }
@@ -76,7 +76,7 @@ def test_a_submission_is_judged_as_the_catalogue_says(name: str, judged: TwoAtOn
 def test_the_sample_has_every_exercise_and_every_deed() -> None:
     """Some mistakes of each exercise, every deed once and in every exercise some, and all that is right."""
     mistakes = [each.mutant.exercise for each in SAMPLE.values() if each.mutant in MISTAKES]
-    assert {exercise: mistakes.count(exercise) >= 4 for exercise in (1, 2, 3, 4)} == dict.fromkeys((1, 2, 3, 4), True)
+    assert {exercise: mistakes.count(exercise) >= 3 for exercise in (1, 2, 3, 4)} == dict.fromkeys((1, 2, 3, 4), True)
     deeds = [each.mutant for each in SAMPLE.values() if each.mutant in DEEDS]
     assert len({each.name.partition("-in-")[0] for each in deeds}) == len(deeds) == len(DEEDS) // 4
     assert {each.exercise for each in deeds} == {1, 2, 3, 4}

@@ -20,7 +20,7 @@ def complaint(mutant: Mutant, judged: Judged, played: Collection[int] = ALL_CHEC
     """Return what is wrong with a verdict on the checks that were played, "" when it is as the catalogue says.
 
     The checks that see the mistake say so in one of its states. Another one may be blocked by the exercise it is in,
-    and by no other. A right submission passes all six.
+    and by no other, unless that is chance. A right submission passes all six.
     """
     if judged.left_behind:
         return f"left behind: {judged.left_behind}"
@@ -28,8 +28,8 @@ def complaint(mutant: Mutant, judged: Judged, played: Collection[int] = ALL_CHEC
         return f"not all results, exit code {judged.code}: {judged.err[-300:]}"
     seen = {number: judged.states[number] for number in mutant.caught_by if number in played}
     missed = {number: state for number, state in seen.items() if state not in mutant.states}
-    if missed:
-        return f"expected {' or '.join(mutant.states)}: {missed}"
+    if missed or mutant.wild:
+        return f"expected {' or '.join(mutant.states)}: {missed}" if missed else ""
     others = {number: state for number, state in judged.wrong.items() if number not in mutant.caught_by}
     unfounded = {
         number: f"{state} {judged.checks[number]['blocked_by']}"

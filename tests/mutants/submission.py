@@ -27,7 +27,8 @@ class Mutant:
 
     `source` takes the place of the exercise's definitions of the same names; `head` stands before the file's first line
     and `tail` behind its last. `caught_by` are the checks that must not pass (others may be blocked by it), each with
-    one of `states`. A right submission has neither. `symptom` is what somebody would notice, in words.
+    one of `states`. A right submission has neither. `symptom` is what somebody would notice, in words. Of a `wild` one
+    nobody can say what else it breaks: that is chance.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Mutant:
     tail: str = ""
     caught_by: tuple[int, ...] = ()
     states: States = ()
+    wild: bool = False
 
 
 def write(mutant: Mutant, folder: Path) -> Path:
