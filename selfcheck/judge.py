@@ -212,6 +212,8 @@ def _explain(trouble: Exception, service: Service, evidence: Mapping[str, Json])
 
 
 def _reason(trouble: Exception, service: Service) -> Outcome:
+    if service.log.all("not_started"):
+        raise service.why_not_started()
     if service.hung_at is not None or service.stopped:
         actual = "it does not return" if service.hung_at is not None else "it stopped its own process"
         finding = Finding("The exercise returns.", "a call by the service", "it returns", actual)

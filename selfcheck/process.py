@@ -123,7 +123,7 @@ class Service:
             for stream in (process.stdin, process.stdout, process.stderr):
                 assert stream is not None, "all three were asked for"
                 stream.close()
-        if self.spec.redis_url and self.log.all("ready"):
+        if self.spec.redis_url and len(self.log.all("ready")) > len(self.log.all("not_started")):
             remove(self.spec.redis_url, self.spec.database_url, self.spec.settings)
 
     def _holder(self, role: str) -> str:
@@ -178,10 +178,10 @@ class Service:
 def start(spec: ServiceSpec) -> Service:
     """Start a service: one process in memory, one for each role on real services."""
     if not spec.redis_url:
-        return Service(spec, {"+".join(spec.roles): launch(encode(spec))})
+        return Service(spec, {"+".join(spec.roles): launch(encode(spec), judged=bool(spec.token))})
     spec = msgspec.structs.replace(spec, settings={**spec.settings, **own_names()})
     parts = {role: msgspec.structs.replace(spec, roles=(role,)) for role in spec.roles}
-    return Service(spec, {role: launch(encode(part)) for role, part in parts.items()})
+    return Service(spec, {role: launch(encode(part), judged=bool(spec.token)) for role, part in parts.items()})
 
 
 def encode(spec: ServiceSpec) -> str:

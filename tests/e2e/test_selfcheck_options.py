@@ -52,6 +52,12 @@ def test_another_seed_is_another_shuffle(tmp_path: Path) -> None:
     assert evidence["delivered"] == list(range(12))
 
 
+def test_numbers_that_somebody_has_set_are_not_judged_with(tmp_path: Path) -> None:
+    """They are for services of their own; the judge's numbers are those of the course."""
+    numbers = {"KODA_MERGE_WINDOW": "60s", "KODA_REPLAY_CAP": "3", "KODA_MAX_CONNECTION_AGE": "10ms", "KODA_DRAIN": "x"}
+    assert judge(SOLUTION, results=tmp_path / "results.json", changes=numbers).wrong == {}
+
+
 def results_in(file: Path) -> dict[str, Json]:
     """Return what is in a file of results."""
     found: dict[str, Json] = json.loads(file.read_bytes())

@@ -25,6 +25,11 @@ class Log:
     """A log that says nothing."""
 
     prints: list[str] = field(default_factory=list)
+    refusals: list[Line] = field(default_factory=list)
+
+    def all(self, event: str) -> list[Line]:
+        """Return the lines of an event."""
+        return self.refusals if event == "not_started" else []
 
 
 @dataclass
@@ -56,6 +61,10 @@ class FakeService:
 
     def settle(self, *, briefly: bool = False) -> None:
         """Be as it is."""
+
+    def why_not_started(self) -> Unavailable:
+        """Return what it said."""
+        return Unavailable("bus", str(self.log.refusals[0]["problem"]))
 
     def stop(self) -> None:
         """End."""
@@ -342,6 +351,21 @@ def test_a_failure_of_the_surroundings_is_nobodys(written: Path, monkeypatch: py
     assert states(results) == {1: ("environment", [])}
     assert results[1].finding.actual == "it does not answer"
     assert [play for play in house.played if play[0] == 1] == [(1, ())]
+
+
+def test_a_service_that_cannot_open_its_doors_ends_the_judging(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has loaded the tree, and then refuses to start: that is the surroundings, and no check is played on."""
+
+    def refuse(service: FakeService) -> None:
+        service.log.refusals.append({"event": "not_started", "problem": "nobody listens"})
+        service.exit_code = 3
+        raise Gone
+
+    house = House({2: refuse}, NEEDS)
+    with pytest.raises(Unavailable, match="nobody listens"):
+        judged(house, written, monkeypatch)
+    assert house.played == [(1, ()), (2, ())]
+    assert [service.stops > 0 for service in house.services] == [True]
 
 
 def test_a_check_without_an_exercise_that_fails_with_the_solution_blames_the_surroundings(
