@@ -75,6 +75,7 @@ async def test_a_doorbell_that_rings_twice_or_for_nothing_does_no_harm(shop: Wor
             await shop.ports.queue.put("s")
         await settle()
         assert (len(model.calls), await shop.ports.queue.depth()) == (1, 0)
+    assert shop.notes.of("work_crashed") == []
 
 
 @in_a_workshop
@@ -98,6 +99,7 @@ async def test_a_worker_takes_no_more_than_it_can_execute(shop: Workshop) -> Non
     """The third run waits for a slot, and its doorbell is there for another worker."""
     model, other = Puppet(), Puppet()
     async with working(shop, model, "w1"):
+        await pass_time(30)
         for session_id in ("a", "b", "c", "d"):
             await shop.accept(session_id, session_id)
         await pass_time(14)
@@ -177,6 +179,10 @@ async def test_a_worker_goes_on_when_the_bus_is_back(shop: Workshop) -> None:
         accepted = await shop.accept()
         await settle()
         assert await shop.status(accepted.run_id) is DONE
+        tries.clear()
+        shop.bus.away(True)
+        await pass_time(1)
+        assert len(tries) >= 3  # its patience begins anew
 
 
 @in_a_workshop
@@ -190,6 +196,7 @@ async def test_a_doorbell_whose_claim_failed_is_made_up_for(shop: Workshop) -> N
         store_away(door, False)
         await pass_time(A_SWEEP)
         assert await shop.status(accepted.run_id) is DONE
+    assert [note["session_id"] for note in shop.notes.of("claim_failed")] == ["s"]
 
 
 # --- Leases -----------------------------------------------------------------------------------------------------------
@@ -227,6 +234,20 @@ async def test_the_run_of_a_dead_worker_is_taken_over(shop: Workshop) -> None:
     ]  # fmt: skip
     assert await shop.stream(run_id) == await shop.log(run_id)
     assert await shop.status(following.run_id) is DONE
+
+
+@for_two_at_once
+async def test_a_worker_takes_over_no_more_than_it_can_execute(shop: Workshop) -> None:
+    """The others are left to those who have a slot, and are not forgotten."""
+    for number in range(5):
+        await shop.claimed(f"s{number}")
+    model = Puppet()
+    async with working(shop, model):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+        assert len(model.calls) == 2
+        for number in range(5):
+            await (await model.call(number)).end()
+            assert len([call for call in model.calls if not call.closed]) <= 2
 
 
 @in_a_workshop
@@ -745,6 +766,26 @@ async def test_a_doorbell_reclaimed_when_the_worker_ends_is_not_lost(shop: Works
         await call.end()
         await worker.running
     assert await shop.ports.queue.depth() == 1
+
+
+@in_a_workshop
+async def test_what_another_has_taken_meanwhile_is_not_given_back(shop: Workshop) -> None:
+    """Paused while it gives back, a worker does not give away what is no more its own."""
+    other, door = Puppet(), shop.door()
+    async with working(shop, Puppet(), "w1", door) as worker, AsyncExitStack() as stack:
+        accepted = await shop.accept()
+        await settle()
+        await stack.enter_async_context(working(shop, other, "w2"))
+        barrier = Barrier()
+        tap(door.store, "run", before=barrier)
+        drained = asyncio.create_task(worker.drain())
+        await barrier.reached()
+        await (await other.call(0)).say("a")
+        barrier.let_go()
+        await drained
+        await pass_time(LONGER_THAN_A_LEASE)
+        assert (await shop.stored(accepted.run_id)).run.attempt == 2
+    assert shop.notes.of("run_given_back") == []
 
 
 class Dawdling:
