@@ -62,7 +62,7 @@ def chat(
     """Talk to the service: a small front end in the terminal, or with messages on standard input, one a line."""
     from selfcheck.chat import chat as talk
 
-    _say(lambda: talk(url, session, tree))
+    _say(lambda: talk(url, session, tree), interrupts.raise_each_time)
 
 
 @app.command()
@@ -75,9 +75,9 @@ def diff(
     _say(lambda: differing.show(exercise))
 
 
-def _say(command: Callable[[], None]) -> None:
+def _say(command: Callable[[], None], take_interrupts: Callable[[], None] = interrupts.raise_once) -> None:
     def carry_out() -> int:
-        interrupts.raise_instead()
+        take_interrupts()
         command()
         return PASSED
 

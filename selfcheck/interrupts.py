@@ -8,6 +8,7 @@ for the exception.
 import os
 import signal
 import time
+from collections.abc import Callable
 from types import FrameType
 
 INTERRUPTED = 130
@@ -22,14 +23,23 @@ def end_at_once() -> None:
         signal.signal(signal.SIGINT, _end)
 
 
-def raise_instead() -> None:
+def raise_once() -> None:
     """Raise KeyboardInterrupt from now on, at Ctrl-C and when somebody asks this process to end.
 
     Once: whoever is impatient must not interrupt the tidying up. Who asks again after a while is not kept waiting.
     """
+    _handle(_raise_once)
+
+
+def raise_each_time() -> None:
+    """Raise KeyboardInterrupt from now on, each time: for a command in which Ctrl-C is not always the end."""
+    _handle(signal.default_int_handler)
+
+
+def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
     if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, _raise_once)
-    signal.signal(signal.SIGTERM, _raise_once)
+        signal.signal(signal.SIGINT, handler)
+    signal.signal(signal.SIGTERM, handler)
 
 
 def _raise_once(number: int, frame: FrameType | None) -> None:

@@ -54,7 +54,7 @@ def run(options: early.Options, started: early.Started | None) -> Report:
     try:
         with _services(options, urls) as where:
             judge = Judge(*_first_service(options.tree, where, started), options.seed)
-            interrupts.raise_instead()
+            interrupts.raise_once()
             try:
                 for result in judge.judge(options.only):
                     add(result)

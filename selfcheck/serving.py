@@ -21,6 +21,9 @@ def serve(tree: str, port: int) -> None:
         _explain(service.url("gateway"), tree)
         service.log.watch(_show)
         service.wait()
+        service.settle()
+        if service.log.all("not_started"):
+            raise service.why_not_started()
 
 
 @contextmanager
@@ -64,4 +67,5 @@ def _explain(url: str, tree: str) -> None:
 
 def _show(line: Line) -> None:
     fields = " ".join(f"{name}={value}" for name, value in line.items() if name not in {"at", "level", "room", "event"})
-    out.print(f"{str(line['at'])[11:23]} {line['room']:8} {line['event']} {fields}", style="dim", markup=False)
+    if line["event"] != "not_started":  # it is told at the end, in one line
+        out.print(f"{str(line['at'])[11:23]} {line['room']:8} {line['event']} {fields}", style="dim", markup=False)

@@ -187,6 +187,13 @@ def test_there_is_no_lab_in_the_service_for_hands() -> None:
         assert {answer.status_code for answer in answers} == {404}
 
 
+def test_a_setting_that_is_none_ends_the_service_with_one_line() -> None:
+    """It is named with what it should be, and the code is that of a wrong usage."""
+    code, _, err = said("serve", "--port", "0", KODA_LEASE="soon")
+    problem = "KODA_LEASE='soon' is not a duration such as 200ms, 15s, 10min or 6h"
+    assert (code, err) == (2, f"selfcheck: settings: {problem}; change KODA_LEASE or unset it\n")
+
+
 def test_a_port_that_is_taken_is_one_line() -> None:
     """It is named, with the option that chooses another."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
