@@ -20,6 +20,7 @@ DESIGNED = {
     "prefix": "koda",
     "schema": "koda",
     "heartbeat": timedelta(seconds=15),
+    "retry": timedelta(seconds=1),
     "reorder_limit": 64,
     "reorder_wait": timedelta(seconds=2),
     "flush_rows": 32,

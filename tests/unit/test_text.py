@@ -57,6 +57,16 @@ def test_an_emoji_in_two_fragments_is_joined() -> None:
     assert [joiner.feed(f"so {HIGH}"), joiner.feed(f"{LOW}!"), joiner.flush()] == ["so ", "🙂!", ""]
 
 
+@pytest.mark.parametrize(
+    ("high", "low"), [("\ud800", "\udc00"), ("\ud800", "\udfff"), ("\udbff", "\udc00"), ("\udbff", "\udfff")]
+)
+def test_the_first_and_last_halves_are_joined_too(high: str, low: str) -> None:
+    """C3: from U+10000 to U+10FFFF, every character above the basic plane has two halves."""
+    joiner = SurrogateJoiner()
+    whole = (high + low).encode("utf-16", "surrogatepass").decode("utf-16")
+    assert [joiner.feed(high), joiner.feed(low), joiner.flush()] == ["", whole, ""]
+
+
 def test_a_half_waits_through_empty_fragments() -> None:
     """C3: a fragment without text neither completes nor gives up what is held."""
     joiner = SurrogateJoiner()
