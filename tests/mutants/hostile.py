@@ -115,7 +115,9 @@ HOSTILE = (
     *_when_called("cancels", "raises what a cancelled task raises", "raise asyncio.CancelledError", CRASHED, "asyncio"),
     *_when_called("interrupts", "raises what Ctrl-C raises", "raise KeyboardInterrupt", CRASHED),
     *_when_called("closes-stdout", "closes the standard streams", "os.closerange(0, 3)", ANY, "os", wild=True),
-    *_when_called("closes-everything", "closes all that the process has open", "os.closerange(0, 256)", ANY, "os", wild=True),
+    *_when_called(
+        "closes-everything", "closes all that the process has open", "os.closerange(0, 256)", ANY, "os", wild=True
+    ),
     *_when_called("prints-50-mb", "prints fifty megabytes", "print('x' * 50_000_000)", ANY),
     *_when_called("forks", "goes on as two processes", "os.fork()", ANY, "os"),
     transition("always-equal-transition", "equal to every status", "return SameText(target)", FAILED_OR_CRASHED, _SAME),
