@@ -5,36 +5,23 @@ again with the others taken from the solution: what passes then is `blocked`, an
 learner's back one by one; what does not is the exercise's own fault, told as it shows without the others.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from selfcheck import trees
 from selfcheck.checks import CHECKS
-from selfcheck.checks.check import Check, ProbeRaised
+from selfcheck.checks.check import Check
 from selfcheck.logbook import Line
+from selfcheck.playing import Outcome, play, shown_at
 from selfcheck.process import Service, start
-from selfcheck.results import NOTHING_WRONG, CheckResult, Finding, State
+from selfcheck.results import CheckResult, Finding, State
 from selfcheck.spec import ServiceSpec
-from selfcheck.stage import Broken, Gone, Silent, Stage
-from shared.errors import Unavailable
-from shared.events import Json
-from shared.foreign import shown, told
+from shared.foreign import shown
 
 ALL = frozenset(trees.EXERCISES)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How one play came out, before anybody asks whose fault it is."""
-
-    state: State
-    finding: Finding = NOTHING_WRONG
-    evidence: Mapping[str, Json] = field(default_factory=dict)
-    where: str = ""  # where it raised or hangs, when that is known
-    accused: int | None = None  # the exercise that the service blames
 
 
 class Judge:
@@ -84,7 +71,7 @@ class Judge:
         service = self._ready()
         if check.exercise in self._faults:
             return self._faults[check.exercise]
-        outcome = _play(check, service, self._seed)
+        outcome = play(check, service, self._seed)
         if service.exit_code is not None:
             self.close()  # the next check gets a fresh one
         return outcome
@@ -166,7 +153,7 @@ class Judge:
         """Play a check on a service of its own, with these exercises from the solution."""
         service = start(replace_spec(self._spec, tuple(sorted(replaced | self._unfit))))
         try:
-            return _play(check, service, self._seed)
+            return play(check, service, self._seed)
         finally:
             service.stop()
 
@@ -174,73 +161,3 @@ class Judge:
 def replace_spec(spec: ServiceSpec, replaced: tuple[int, ...]) -> ServiceSpec:
     """Return the spec with other exercises taken from the stand-in."""
     return msgspec.structs.replace(spec, replaced=replaced)
-
-
-def shown_at(place: str) -> str:
-    """Return `file:line` with the file as a person would name it from here."""
-    file, _, line = place.rpartition(":")
-    return f"{shown(Path(file))}:{line}" if file else place
-
-
-def _play(check: Check, service: Service, seed: int) -> Outcome:
-    """Play one check on one service."""
-    service.refusals_expected = False
-    stage: Stage | None = None
-    try:
-        with Stage(service, seed) as stage:
-            check.play(stage)
-            return Outcome(State.PASSED, NOTHING_WRONG, stage.evidence)
-    except Broken as broken:
-        return Outcome(State.FAILED, broken.finding, stage.evidence if stage else {})
-    except ProbeRaised as raised:
-        finding = Finding("The exercise answers.", raised.given, "an answer", f"{raised.raised}: {raised.message}")
-        return Outcome(State.CRASHED, finding, stage.evidence if stage else {}, shown_at(raised.where))
-    except (Gone, Silent, Unavailable) as trouble:
-        return _explain(trouble, service, stage.evidence if stage else {})
-    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as garbled:
-        # Whatever is in the service may answer whatever it likes; the judge is not to fall over it.
-        finding = Finding("The service keeps to its protocol.", "", "an answer as agreed", told(garbled))
-        return Outcome(State.FAILED, finding, stage.evidence if stage else {})
-
-
-def _explain(trouble: Exception, service: Service, evidence: Mapping[str, Json]) -> Outcome:
-    """Say why the service did not do its part: which of the exercises, or the surroundings. It is ended by this."""
-    service.settle(briefly=isinstance(trouble, Silent))
-    outcome = _reason(trouble, service)
-    service.stop()
-    return replace(outcome, evidence=evidence)
-
-
-def _reason(trouble: Exception, service: Service) -> Outcome:
-    if service.log.all("not_started"):
-        raise service.why_not_started()
-    if service.hung_at is not None or service.stopped:
-        actual = "it does not return" if service.hung_at is not None else "it stopped its own process"
-        finding = Finding("The exercise returns.", "a call by the service", "it returns", actual)
-        file, _, line = (service.hung_at or ":0").rpartition(":")
-        accused = trees.exercise_at(Path(service.spec.tree), file, int(line))
-        return Outcome(State.HUNG, finding, where=shown_at(service.hung_at or ""), accused=accused)
-    if service.fault is not None:
-        return _told_by(service.fault)
-    if isinstance(trouble, Silent):
-        return Outcome(State.FAILED, Finding("The service goes on.", "", trouble.awaited, "it did not come"))
-    if isinstance(trouble, Unavailable):
-        return Outcome(State.ENVIRONMENT, Finding(f"The {trouble.service} answers.", "", "", trouble.problem))
-    actual = f"it ended with exit code {service.exit_code}"
-    return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual))
-
-
-def _told_by(line: Line) -> Outcome:
-    """Say what a line says of an exercise that went wrong inside the service."""
-    if line["event"] == "illegal_transition":
-        move = f"transition({line['source']}, {line['target']})"
-        finding = Finding("A run can move as the table says.", move, f"returns {line['target']}", "it was refused")
-        return Outcome(State.FAILED, finding, accused=1)
-    accused = int(str(line["exercise"]))
-    if line["event"] == "exercise_strayed":
-        given, expected, actual = (str(line[name]) for name in ("given", "expected", "actual"))
-        rule = f"What exercise {accused} does can be worked with."
-        return Outcome(State.FAILED, Finding(rule, given, expected, actual), accused=accused)
-    given, actual = f"a call by the service of exercise {accused}", f"{line['raised']}: {line['message']}"
-    finding = Finding("The exercise answers.", given, "an answer", actual)
-    return Outcome(State.CRASHED, finding, where=shown_at(str(line["where"])), accused=accused)

@@ -1,32 +1,29 @@
 """The stage: what a check plays on. Two doors of the service, HTTP and SSE, its log, and the lab's controls.
 
 A check sees nothing else. Whatever goes wrong underneath (the service ended, stands still, does not answer) comes out
-as one of the exceptions below; a check itself raises only `Broken`.
+as `Silent` or `Gone`; a check itself raises only `Broken`.
 """
 
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
-from itertools import groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from types import TracebackType
 
 import httpx
 import msgspec
 
-from client.follow import Stream, open_stream
-from client.sse import ServerEvent
+from client.follow import open_stream
 from selfcheck.process import Service
 from selfcheck.results import Finding
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
+from selfcheck.watcher import PATIENCE_S, Gone, Silent, Watcher, guarded
 from shared.events import Json
 
-PATIENCE_S = 5.0  # for anything that takes milliseconds; a loaded machine may need a second, or stand still for two
-MOST_EVENTS = 1_000  # of one stream; a run of ours has fifty
-LONGEST_REPLY = 1_000  # characters; ours has three hundred
 # The controls that are not the gateway's alone. It has to know that the gate is open before anything comes through.
 _SIDES = {"gate": ("gateway", "worker"), "late_write": ("worker",)}
 
@@ -39,18 +36,6 @@ class Broken(Exception):
         super().__init__(actual)
 
 
-class Silent(Exception):
-    """Something that was waited for did not come. `awaited` says what."""
-
-    def __init__(self, awaited: str) -> None:
-        self.awaited = awaited
-        super().__init__(f"waited {PATIENCE_S:g} s for {awaited}")
-
-
-class Gone(Exception):
-    """The service ended, or was ended, under the check; `Service` knows why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to a message."""
@@ -58,64 +43,6 @@ class Answer:
     run_id: str
     merged: bool
     status: str
-
-
-@dataclass(slots=True)
-class Watcher:
-    """One waiter. Reads its stream no further than it is asked to."""
-
-    stage: "Stage"
-    run_id: str
-    _stream: Stream
-    events: list[ServerEvent] = field(default_factory=list)
-
-    def take(self, count: int) -> list[ServerEvent]:
-        """Read so many events more and return them.
-
-        Raises:
-            Silent: the stream ended first, or nothing more came.
-        """
-        taken: list[ServerEvent] = []
-        awaited = f"event {len(self.events)} of {self.stage.name(self.run_id)}"
-        with self.stage.guarded(awaited):
-            while len(taken) < count:
-                event = next(self._stream.events, None)
-                if event is None:
-                    raise Silent(awaited)
-                taken.append(event)
-        self.events += taken
-        return taken
-
-    def rest(self) -> list[ServerEvent]:
-        """Read to the end of the stream and return what came; of a flood, as much as shows that it is one."""
-        taken: list[ServerEvent] = []
-        with self.stage.guarded(f"the end of {self.stage.name(self.run_id)}"):
-            taken.extend(islice(self._stream.events, MOST_EVENTS))
-        self.events += taken
-        return taken
-
-    @property
-    def seqs(self) -> list[int]:
-        """The seqs of all events so far, as received."""
-        return [int(event.id) for event in self.events if event.has_id]
-
-    @property
-    def reply(self) -> str:
-        """The text as a reader has it after all events so far, as far as a person would read it."""
-        parts: list[str] = []
-        for event in self.events:
-            if event.event == "rerun":
-                parts.clear()
-            elif event.event in {"delta", "snapshot"}:
-                if event.event == "snapshot":
-                    parts.clear()
-                parts.append(str(msgspec.json.decode(event.data)["text"]))
-        return "".join(parts)[:LONGEST_REPLY]
-
-    @property
-    def ended_with(self) -> str:
-        """The kind of the last event, "" when there was none."""
-        return self.events[-1].event if self.events else ""
 
 
 class Stage:
@@ -167,12 +94,12 @@ class Stage:
     def _watch(self, run_id: str, cursor: int | None) -> Iterator[Watcher]:
         idle = timedelta(seconds=PATIENCE_S)
         stack = contextlib.ExitStack()
-        with self.guarded(f"the stream of {self.name(run_id)}"):
+        with guarded(f"the stream of {self.name(run_id)}"):
             stream = stack.enter_context(open_stream(self._client, run_id, cursor, idle=idle))
             if stream.status != httpx.codes.OK:
                 raise Silent(f"the stream of {self.name(run_id)}, which answered {stream.status}")
         with stack:
-            yield Watcher(self, run_id, stream)
+            yield Watcher(self.name(run_id), stream)
 
     def standing(self, run_id: str) -> dict[str, Json]:
         """Return where a run stands."""
@@ -201,7 +128,7 @@ class Stage:
         answers: dict[int, Json] = {}
         for url, part in groupby(sent, key=itemgetter(0)):
             places = [at for _, at in part]
-            with self.guarded("the lab"):
+            with guarded("the lab"):
                 content = msgspec.json.encode([calls[at] for at in places])
                 response = self._client.post(f"{url}{LAB_PATH}", content=content)
             received: list[Json] = msgspec.json.decode(response.content)
@@ -239,24 +166,12 @@ class Stage:
         """Let the service go on when a move is refused: this check is about that."""
         self._service.refusals_expected = True
 
-    # what both need
-
     def name(self, run_id: str) -> str:
         """Return the name of a run for reports."""
         return self._names.get(run_id, "a run")
 
-    @contextmanager
-    def guarded(self, awaited: str) -> Iterator[None]:
-        """Turn what can go wrong with a connection into what it means here."""
-        try:
-            yield
-        except httpx.TimeoutException as silence:
-            raise Silent(awaited) from silence
-        except httpx.TransportError as broken:
-            raise Gone from broken
-
     def _request(self, method: str, path: str, body: bytes | None = None) -> dict[str, Json]:
-        with self.guarded(f"the answer to {method} {path.split('/')[1]}"):
+        with guarded(f"the answer to {method} {path.split('/')[1]}"):
             response = self._client.request(method, path, content=body)
         answer: Json = msgspec.json.decode(response.content)
         assert isinstance(answer, dict), "every answer is an object"

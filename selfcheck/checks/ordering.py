@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selfcheck.checks.check import Check, refuse_raised, show, show_seqs
-from selfcheck.stage import Broken, Stage, Watcher
+from selfcheck.stage import Broken, Stage
+from selfcheck.watcher import Watcher
 from shared.events import Json
 
 RULE = (

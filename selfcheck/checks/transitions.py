@@ -1,7 +1,8 @@
 """Check 1: the transition table. All 36 pairs, and a worker that wakes after its run has ended."""
 
 from selfcheck.checks.check import Check, refuse_raised, show
-from selfcheck.stage import PATIENCE_S, Broken, Stage
+from selfcheck.stage import Broken, Stage
+from selfcheck.watcher import PATIENCE_S
 from shared.events import Json
 from shared.run import RunStatus
 

@@ -11,7 +11,8 @@ from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.judge import Judge
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec
-from selfcheck.stage import Broken, Gone, Silent, Stage
+from selfcheck.stage import Broken, Stage
+from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
 from shared.events import Json
 from tests.support.judging import SOLUTION, tree_with
