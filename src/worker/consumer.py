@@ -242,7 +242,13 @@ class _Running:
 
 
 async def _stop(*tasks: "asyncio.Task[None] | asyncio.Task[Literal[True]]") -> None:
-    """Cancel tasks and wait until they have cleaned up."""
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    """Cancel tasks and wait until they have cleaned up.
+
+    Again, where one has not ended: libraries drop a cancellation now and then, and a loop would go on for ever.
+    """
+    left = set(tasks)
+    while left:
+        for task in left:
+            task.cancel()
+        _, left = await asyncio.wait(left, timeout=CLOSING.total_seconds())
+    await asyncio.gather(*tasks, return_exceptions=True)  # looks at what they raised

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -830,6 +830,22 @@ async def test_a_worker_ends_without_the_store(shop: Workshop) -> None:
         assert now() < 10.5
     assert len(shop.notes.of("not_given_back")) == 1
     assert await shop.status(accepted.run_id) is STREAMING
+
+
+@in_a_workshop
+async def test_a_worker_ends_although_a_library_drops_its_cancellation(shop: Workshop) -> None:
+    """A loop that has not heard of it is told again."""
+    door = shop.door()
+
+    async def drop() -> None:
+        with suppress(asyncio.CancelledError):  # as asyncio.wait_for did before Python 3.12
+            await asyncio.Event().wait()
+
+    async with working(shop, Puppet(), ports=door) as worker:
+        tap(door.store, "take_over", before=once(drop))
+        await pass_time(5)
+        await worker.die()
+        assert worker.running.cancelled()
 
 
 @in_a_workshop

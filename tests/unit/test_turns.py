@@ -1,12 +1,14 @@
 """Taking turns: first come, first served, for as long as anybody is served."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 
+from shared.adapters.postgres.database import heeding_cancellation
 from shared.adapters.postgres.turns import NoTurn, Turns
 from tests.support.moved_loop import now, pass_time, settle
 from tests.support.scenes import on
@@ -88,3 +90,49 @@ async def test_who_leaves_the_line_takes_no_place(line: Line, late: bool) -> Non
     assert (leaving.cancelled(), line.told) == (True, ["a at 0", "b at 0", "d at 1"])
     await asyncio.gather(line.ask("e", 1), line.ask("f", 1))
     assert line.told[3:] == ["e at 9", "f at 9"]
+
+
+# --- Cancellation -----------------------------------------------------------------------------------------------------
+
+
+@in_line
+@pytest.mark.parametrize("instead", [None, OSError])
+async def test_a_cancellation_that_a_library_drops_is_heeded(_: Line, instead: type[Exception] | None) -> None:
+    """The task ends with the block in which it was cancelled, also when something else is raised in its place."""
+    reached: list[str] = []
+
+    async def call() -> None:
+        with heeding_cancellation():
+            with contextlib.suppress(asyncio.CancelledError):  # as wait_for may
+                await asyncio.sleep(1)
+            reached.append("the end of the block")
+            if instead is not None:
+                raise instead
+        reached.append("what comes after it")
+
+    task = asyncio.create_task(call())
+    await settle()
+    task.cancel()
+    await asyncio.wait((task,))
+    assert (task.cancelled(), reached) == (True, ["the end of the block"])
+
+
+@in_line
+async def test_cancellations_that_were_meant_for_others_are_not_heeded(_: Line) -> None:
+    """A limit inside the block that has done its work, and a cancellation from before it, after which one cleans up."""
+    with heeding_cancellation(), contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(1):
+            await asyncio.sleep(2)
+
+    async def clean_up() -> str:
+        try:
+            await asyncio.sleep(1)
+        except asyncio.CancelledError:
+            with heeding_cancellation():
+                await asyncio.sleep(1)
+        return "cleaned up"
+
+    task = asyncio.create_task(clean_up())
+    await settle()
+    task.cancel()
+    assert await task == "cleaned up"

@@ -102,7 +102,7 @@ class Database:
 
     async def urgent_rows(self, statement: bytes, make: AsyncRowFactory[T], **values: object) -> list[T]:
         """Do the same out of turn. For one call at a time: there is one connection for it."""
-        with self._translated():
+        with self._translated(), heeding_cancellation():
             async with self._lent() as connection:
                 return await _fetched(connection, statement, make, values)
 
@@ -140,7 +140,7 @@ class Database:
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
         """Lend a connection of the pool in turn; what is done with it has `ANSWER_S` altogether."""
-        with self._translated():
+        with self._translated(), heeding_cancellation():
             async with self._turns.turn(), self._lent() as connection:
                 yield connection
 
@@ -224,6 +224,24 @@ async def _fetched(
     cursor = connection.cursor(row_factory=make)
     await cursor.execute(statement, values)
     return await cursor.fetchall()
+
+
+@contextmanager
+def heeding_cancellation() -> Iterator[None]:
+    """Cancel, at the block's end, a task that was cancelled in the block and has not noticed.
+
+    psycopg's pool waits by `asyncio.wait_for`, which before Python 3.12 drops a cancellation that comes in the moment
+    of what was waited for; and psycopg raises the server's error instead, where there is one. Whoever waits for the
+    end of such a task would wait for ever.
+    """
+    task = asyncio.current_task()
+    assert task is not None, "calls are made in a task"
+    before = task.cancelling()
+    try:
+        yield
+    finally:
+        if task.cancelling() > before:
+            raise asyncio.CancelledError
 
 
 @contextmanager
