@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ import psycopg
 import pytest
 import redis
 
-from tests.support.judging import SOLUTION, STARTER, Judged, TwoAtOnce, judge, solution_with, started, tree_with
+from tests.support.judging import SOLUTION, STARTER, Judged, TwoAtOnce, judge, solution_with, started, tree_with, until
 from tests.support.real import Urls, own_name, real_urls, services_to_break
 
 SEEDS = (7, 0, 1, 11, 4711)
@@ -114,6 +115,19 @@ def test_services_can_be_started_for_one_run(tmp_path: Path) -> None:
     assert (judged.code, judged.results["mode"], written(judged, file)) == (0, "real", memory)
 
 
+def test_services_that_were_started_go_when_the_run_is_interrupted(tmp_path: Path) -> None:
+    """Also while they are still starting: whoever waits for the run waits for nothing else."""
+    real_urls()  # skips where they cannot be started
+    with tempfile.TemporaryDirectory(prefix="real-") as temporary:
+        Path(temporary).chmod(0o711)
+        with started("run", "--tree", "solution", "--real", changes={"TMPDIR": temporary}) as running:
+            until(lambda: any(Path(temporary).iterdir()), "a service's folder")
+            running.process.send_signal(signal.SIGINT)
+            code, _, err = running.ended()
+            assert (code, err, running.left_behind()) == (130, "stopped\n", [])
+        until(lambda: not any(Path(temporary).iterdir()), "end of the services")
+
+
 def traces(urls: Urls) -> tuple[set[bytes], set[str]]:
     """Return the keys of Redis and the schemas of PostgreSQL."""
     with redis.Redis.from_url(urls.redis, protocol=3, socket_timeout=30) as client:
@@ -133,10 +147,10 @@ def test_nothing_is_left_on_somebodys_services(how: str, tmp_path: Path) -> None
         if how == "ends":
             assert judge(SOLUTION, "--only", "5", results=tmp_path / "r.json", changes=on(urls)).code == 0
         else:
-            hanging = "def resume_from(last_event_id):\n    while True: pass\n"
-            tree = solution_with(tmp_path / "tree", delivery=hanging)
+            hanging = "_before = resume_from\ndef resume_from(last_event_id):\n    while last_event_id == '5': pass\n"
+            tree = solution_with(tmp_path / "tree", delivery=f"{hanging}    return _before(last_event_id)\n")
             with started("run", "--tree", str(tree), changes=on(urls)) as running:
-                running.until_it_says("1 transitions")  # after a service with the tree's exercises, and one without
+                running.until_it_says("3 two waiters")
                 running.process.terminate()
                 assert running.ended()[0] == 130
                 assert running.left_behind() == []
