@@ -686,6 +686,23 @@ async def test_the_last_silence_ends_the_run(shop: Workshop) -> None:
     assert await shop.status(run_id) is RunStatus.FAILED
 
 
+class Punctual:
+    """A model that ends its reply in the moment in which it would have been silent for too long."""
+
+    async def stream(self, request: Request) -> AsyncGenerator[Piece]:
+        """Say one thing, and take its time to end."""
+        yield Fragment("a")
+        await asyncio.sleep(30)
+
+
+@in_a_workshop
+async def test_a_reply_that_ends_in_the_last_moment_has_ended(shop: Workshop) -> None:
+    """What is complete is not thrown away for having been slow."""
+    async with executing(shop, Punctual()) as run:
+        await run.task
+    assert await shop.log(run.run_id) == [delta(run.run_id, 0, "a"), done(run.run_id, 1)]
+
+
 @in_a_workshop
 async def test_a_wish_to_stop_wins_over_silence(shop: Workshop) -> None:
     """Both are seen at the same look: the run ends as its user wished."""
