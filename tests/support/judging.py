@@ -26,7 +26,9 @@ PROGRAM: Final = (sys.executable, "-m", "selfcheck")
 LONGEST_S: Final = 90.0  # for a run of the self-check, on any machine
 _MARK: Final = "SELFCHECK_TEST_MARK"  # in the environment of a run, and so of everything that it starts
 _NOTHING: Final[Mapping[str, str]] = {}
-_OURS: Final = ("MOCK", "SELFTEST", "REDIS_URL", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM")
+_OURS: Final = frozenset(
+    {"MOCK", "SELFTEST", "REDIS_URL", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONUNBUFFERED"}
+)
 
 
 @dataclass(frozen=True, slots=True)
