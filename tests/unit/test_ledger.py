@@ -514,6 +514,12 @@ async def test_a_pending_run_is_cancelled_at_once(desk: Desk) -> None:
     assert list(await desk.store.events(run_id, 0, 10)) == [last]
     assert await desk.status(run_id) is CANCELLED
     assert desk.moves(run_id) == [(PENDING, CANCELLED, 0, "cancelled before it began")]
+    assert desk.notes.of("run_moved") == [
+        {
+            "run_id": run_id, "source": "pending", "target": "cancelled", "attempt": 0,
+            "why": "cancelled before it began", "spent_s": 0.0, "age_s": 0.0,
+        }
+    ]  # fmt: skip
     following = await desk.accept("m2")
     claim = await desk.ledger.claim("w", LEASE)
     assert claim is not None and claim.run.id == following.run_id
@@ -560,6 +566,7 @@ async def test_a_run_that_is_claimed_while_it_is_cancelled_is_asked_to_stop(desk
 
     tap(desk.store, "finish", before=once(claim))
     assert await desk.ledger.cancel(run_id) is RUNNING
+    assert desk.notes.of("run_moved") == []
     assert await desk.ledger.renew("w", LEASE) == [Held(run_id, 1, cancel_asked=True)]
 
 
