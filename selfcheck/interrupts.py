@@ -18,9 +18,11 @@ _asked_at: float | None = None
 
 
 def end_at_once() -> None:
-    """End this process at Ctrl-C, unless it is one that Ctrl-C is not for."""
+    """End this process at Ctrl-C, unless it is one that Ctrl-C is not for, and when somebody asks it to end."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _end)
 
 
 def raise_once() -> None:
