@@ -773,7 +773,7 @@ async def ended(ports: Ports, run_id: str) -> list[Event]:
 
 
 def test_a_worker_writes_what_the_server_says() -> None:
-    """Fragment by fragment, usage in the last event; a tool call is passed over."""
+    """Fragment by fragment, then the tool call; usage, and why the model stopped, in the last event."""
 
     async def answer(exchange: Exchange) -> None:
         call: Json = {"index": 0, "id": "x", "function": {"name": "look_up", "arguments": "{}"}}
@@ -791,7 +791,13 @@ def test_a_worker_writes_what_the_server_says() -> None:
     events = run(ask())
     assert reply_text(events) == "Hello"
     assert events[-1].kind is EventKind.DONE
-    assert decode_data(events[-1].data) == {"usage": {"input_tokens": 5, "output_tokens": 2}}
+    assert decode_data(events[-1].data) == {
+        "usage": {"input_tokens": 5, "output_tokens": 2},
+        "finish_reason": "tool_calls",
+    }
+    assert [decode_data(event.data) for event in events if event.kind is EventKind.TOOL] == [
+        {"key": "x", "name": "look_up", "arguments": {}}
+    ]
 
 
 def test_a_run_that_is_cancelled_stops_its_server() -> None:
