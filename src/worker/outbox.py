@@ -39,6 +39,14 @@ class Outbox:
         """How many events have not arrived yet."""
         return len(self._waiting)
 
+    def before(self, seq: int) -> Sequence[Event]:
+        """Return the events below a seq that have not arrived yet."""
+        return [event for event in self._waiting if event.seq < seq]
+
+    def hurry(self) -> None:
+        """Have what lingers sent now."""
+        self._hurry.set()
+
     def check(self) -> None:
         """Return while nothing was refused for good.
 

@@ -44,6 +44,7 @@ class RunWriter:
         self._signals = signals
         self._settings = settings
         self._joiner = SurrogateJoiner()
+        self._bus_failed = False  # since it last took something
         self._to_stream = Outbox(self._publish, linger=timedelta(0), size=1)
         self._to_store = Outbox(self._flush, linger=settings.flush_every, size=settings.flush_rows)
 
@@ -189,7 +190,21 @@ class RunWriter:
             await self._delta(rest)
 
     async def _publish(self, events: Sequence[Event]) -> None:
-        self._signals.add(await self._output.append(events, self._attempt))
+        """Send to the stream; after a failure, with all before them that the store has not got yet.
+
+        The bus may have come back empty, and waiters have seen what it had: until the store has it, the stream is to
+        hold it for whoever comes after us.
+        """
+        if self._bus_failed:
+            events = [*self._to_store.before(events[0].seq), *events]
+        try:
+            marks = await self._output.append(events, self._attempt)
+        except Unavailable:
+            self._bus_failed = True
+            self._to_store.hurry()  # by now we may be the only ones who have it
+            raise
+        self._bus_failed = False
+        self._signals.add(marks)
 
     async def _flush(self, events: Sequence[Event]) -> None:
         await self._store.append(self._run_id, self._attempt, events)

@@ -228,6 +228,43 @@ async def test_the_run_goes_on_without_the_bus(shop: Workshop) -> None:
 
 
 @in_a_workshop
+async def test_a_bus_that_comes_back_empty_is_given_what_the_store_has_not(shop: Workshop) -> None:
+    """Waiters have seen it, and if we die now, our successor finds it nowhere else."""
+    async with writing(shop) as desk:
+        await desk.say("a")
+        await desk.writer.drain()
+        store_away(desk.ports, True)
+        await desk.say("b", "c")
+        await settle()
+        shop.bus.away(True)
+        await desk.say("d")
+        await settle()
+        shop.bus.flush()
+        shop.bus.away(False)
+        await pass_time(2)
+        said = deltas(desk.run_id, 0, "a", "b", "c", "d")
+        assert (await shop.stream(desk.run_id), await shop.log(desk.run_id)) == (said[1:], said[:1])
+        store_away(desk.ports, False)
+        await pass_time(2)
+        await desk.say("e")
+        await settle()
+        assert await shop.stream(desk.run_id) == [*said[1:], delta(desk.run_id, 4, "e")]
+
+
+@in_a_workshop
+async def test_what_the_bus_may_have_lost_is_stored_at_once(shop: Workshop) -> None:
+    """From the moment in which it is known to be away, nothing waits for its batch."""
+    async with writing(shop) as desk:
+        await desk.say("a")
+        await settle()
+        assert await shop.log(desk.run_id) == []
+        shop.bus.away(True)
+        await desk.say("b")
+        await settle()
+        assert await shop.log(desk.run_id) == deltas(desk.run_id, 0, "a", "b")
+
+
+@in_a_workshop
 async def test_the_run_goes_on_without_the_store(shop: Workshop) -> None:
     """While it is away waiters get everything; when it is back the store does, once."""
     async with writing(shop) as desk:
