@@ -4,13 +4,14 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from functools import partial
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.events import TERMINAL, reply_text
 from shared.run import ENDED, RunStatus
-from tests.support.moved_loop import pass_time, run
+from tests.support.moved_loop import now, pass_time, run
 from tests.support.taps import once, refuse, tap
 from tests.support.workshop import Worker, Workshop, open_workshop, store_away, working
 from worker.models.port import Fragment, ModelFailed, Request, Usage
@@ -33,6 +34,9 @@ STEPS = st.lists(
         st.tuples(st.just("store away"), st.integers(0, 1), st.sampled_from([0.05, 2.0, 20.0])),
         st.tuples(st.just("lose"), st.integers(0, 1), st.sampled_from(LOSABLE)),
         st.tuples(st.just("refuse"), st.integers(0, 1), st.sampled_from(LOSABLE)),
+        st.tuples(st.just("pause"), st.integers(0, 1), st.none()),
+        st.tuples(st.just("late"), st.integers(0, 1), st.sampled_from(LOSABLE)),
+        st.tuples(st.just("slow"), st.integers(0, 1), st.sampled_from(LOSABLE)),
         st.tuples(st.just("cancel"), st.sampled_from(SESSIONS), st.booleans()),
     ),
     max_size=14,
@@ -76,7 +80,7 @@ class Story:
             self._workers[place] = worker
 
     async def step(self, do: str, what: object, more: object) -> None:
-        """Let one thing happen."""
+        """Let one thing happen. Numbers are places of workers, or seconds; pairs are calls."""
         match do, what, more:
             case "say", str(session_id), bool(told):
                 await self._shop.accept("hello", session_id, told=told and not self._shop.bus.is_away)
@@ -102,6 +106,22 @@ class Story:
                 tap(getattr(self._workers[place].ports, port), call, after=once(refuse))
             case "refuse", int(place), (str(port), str(call)):
                 tap(getattr(self._workers[place].ports, port), call, before=once(refuse))
+            case "pause", int(place), _:
+                until = now() + 22  # a lease and a sweep of somebody else's
+                for port, call in LOSABLE:
+                    tap(getattr(self._workers[place].ports, port), call, before=partial(_wait_until, until))
+            case "late", int(place), (str(port), str(call)):
+                tap(getattr(self._workers[place].ports, port), call, after=once(_longer_than_a_lease))
+            case "slow", int(place), (str(port), str(call)):
+                tap(getattr(self._workers[place].ports, port), call, before=once(_longer_than_a_lease))
+
+
+async def _wait_until(time: float) -> None:
+    await asyncio.sleep(max(0.0, time - now()))
+
+
+async def _longer_than_a_lease() -> None:
+    await asyncio.sleep(17)
 
 
 async def _tell(steps: list[tuple[str, object, object]], seed: int) -> None:
