@@ -109,10 +109,11 @@ class Consumer:
     async def _work_off(self, session_id: str) -> None:
         """Claim and execute the session's runs, one after the other, until there is none for us."""
         while not self._draining.is_set():
+            asked_at = _now()
             claim = await self._claim(session_id)
             if claim is None:
                 return
-            await self._execute(claim)
+            await self._execute(claim, asked_at)
 
     async def _claim(self, session_id: str) -> Claim | None:
         try:
@@ -123,13 +124,13 @@ class Consumer:
             note(log, "claim_failed", logging.WARNING, session_id=session_id, why=str(away))
             return None
 
-    async def _execute(self, claim: Claim) -> None:
+    async def _execute(self, claim: Claim, asked_at: float) -> None:
         task = asyncio.current_task()
         assert task is not None, "runs inside a task"
         run = claim.run
         if (former := self._running.get(run.id)) is not None:
             former.task.cancel()  # its lease ran out, and it was ourselves who took the run over
-        running = self._running[run.id] = _Running(claim, Signals(), task)
+        running = self._running[run.id] = _Running(claim, Signals(self._until(asked_at)), task)
         try:
             await self._executor.execute(claim, running.signals)
         except Exception:  # nobody foresaw it; `_renew` will find that nobody executes the run
@@ -142,13 +143,15 @@ class Consumer:
 
     async def _renew(self) -> None:
         """Renew all leases in one statement; stop what is ours no more, and give back what nobody executes."""
-        asked = list(self._running.values())
+        asked, asked_at = list(self._running.values()), _now()
         held = {run.run_id: run for run in await self._ledger.renew(self._owner, self._settings.lease)}
         for running in asked:
             lease = held.get(running.claim.run.id)
             if lease is None or lease.attempt != running.claim.run.attempt:
                 await self._stop_if_lost(running)
-            elif lease.cancel_asked:
+                continue
+            running.signals.ours_until = self._until(asked_at)
+            if lease.cancel_asked:
                 running.signals.add(frozenset({Mark.CANCEL}))
         # A claim whose answer was lost, or an execution that crashed: without us the lease would run out, with us it
         # never does. Twice in a row, because the answer to a claim may still be on its way.
@@ -160,6 +163,10 @@ class Consumer:
     def _executes(self, held: Held) -> bool:
         running = self._running.get(held.run_id)
         return running is not None and running.claim.run.attempt == held.attempt
+
+    def _until(self, asked_at: float) -> float:
+        """Return when a lease ends at the earliest: the store counted from a later moment than we asked in."""
+        return asked_at + self._settings.lease.total_seconds()
 
     async def _stop_if_lost(self, running: "_Running") -> None:
         """Stop an execution whose lease was not renewed, unless it has just ended its run or given it back."""
@@ -188,6 +195,7 @@ class Consumer:
     async def _take_over(self) -> None:
         while True:
             await self._slots.acquire()
+            asked_at = _now()
             try:
                 claim = await self._ledger.take_over(self._owner, self._settings.lease)
             except BaseException:
@@ -196,10 +204,10 @@ class Consumer:
             if claim is None:
                 self._slots.release()
                 return
-            self._start(self._go_on(claim))
+            self._start(self._go_on(claim, asked_at))
 
-    async def _go_on(self, claim: Claim) -> None:
-        await self._execute(claim)
+    async def _go_on(self, claim: Claim, asked_at: float) -> None:
+        await self._execute(claim, asked_at)
         await self._work_off(claim.run.session_id)
 
     async def _every(self, period: timedelta, work: Callable[[], Awaitable[object]]) -> None:
@@ -239,6 +247,10 @@ class _Running:
     claim: Claim
     signals: Signals
     task: "asyncio.Task[None]"
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 async def _stop(*tasks: "asyncio.Task[None] | asyncio.Task[Literal[True]]") -> None:

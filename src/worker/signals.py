@@ -1,14 +1,19 @@
 """What reaches a run from outside while its model is streaming."""
 
 import asyncio
+from math import inf
 
 from shared.ports import Mark
 
 
 class Signals:
-    """The marks that have been seen and not yet been acted on. One per run; set from any task of the loop."""
+    """The marks that have been seen and not yet been acted on. One per run; set from any task of the loop.
 
-    def __init__(self) -> None:
+    `ours_until` is when the run may be somebody else's, by the loop's clock: a lease after its claim or last renewal.
+    """
+
+    def __init__(self, ours_until: float = inf) -> None:
+        self.ours_until = ours_until
         self._seen: set[Mark] = set()
         self._changed = asyncio.Event()
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from math import inf
 
 from shared.errors import Unavailable
 from shared.events import Event, EventKind, Json, decode_data, encode_data
@@ -167,6 +168,7 @@ class RunWriter:
 
     async def _say_goodbye(self, terminal: Event) -> None:
         """Send the terminal event to the stream, trying for a lease: the store has it, so waiters will see it."""
+        self._signals.ours_until = inf  # the store has all that is sent now: it is true whoever says it
         try:
             async with asyncio.timeout(self._settings.lease.total_seconds()):
                 self._to_stream.put(terminal)
@@ -194,7 +196,13 @@ class RunWriter:
 
         The bus may have come back empty, and waiters have seen what it had: until the store has it, the stream is to
         hold it for whoever comes after us.
+
+        Raises:
+            Unavailable: the bus is away; or our lease has run out, and it is not known yet whether we have it still.
+                Then the fence may be up, but that, too, is something that the bus may have lost.
         """
+        if asyncio.get_running_loop().time() >= self._signals.ours_until:
+            raise Unavailable("store", "it has not renewed our lease in time")
         if self._bus_failed:
             events = [*self._to_store.before(events[0].seq), *events]
         try:

@@ -318,6 +318,44 @@ async def test_a_worker_that_was_paused_writes_nothing_more(shop: Workshop) -> N
 
 
 @in_a_workshop
+async def test_a_worker_that_cannot_renew_says_nothing_after_its_lease(shop: Workshop) -> None:
+    """W2, O5: not even where the bus has lost the fence. Its clock tells it, before anybody else can own the run."""
+    model, other, door = Puppet(), Puppet(), shop.door()
+    async with working(shop, model, "w1", door), working(shop, other, "w2"):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        await pass_time(1)
+        store_away(door, True)
+        await other.call(0)
+        shop.bus.flush()
+        await call.say("b")
+        await other.calls[0].say("x")
+        assert await shop.stream(accepted.run_id) == [delta(accepted.run_id, 2, "x")]
+
+
+@in_a_workshop
+async def test_a_worker_goes_on_when_its_lease_is_renewed_late(shop: Workshop) -> None:
+    """Nobody has taken the run over: what it has not said meanwhile it says now."""
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, "w1", door):
+        accepted = await shop.accept()
+        call = await model.call(0)
+        await call.say("a")
+        await pass_time(1)
+        tap(door.store, "take_over", before=refuse)
+        store_away(door, True)
+        await pass_time(LONGER_THAN_A_LEASE)
+        await call.say("b")
+        assert await shop.stream(accepted.run_id) == [delta(accepted.run_id, 0, "a")]
+        store_away(door, False)
+        await pass_time(5)
+        assert await shop.stream(accepted.run_id) == deltas(accepted.run_id, 0, "a", "b")
+        await call.end()
+    assert await shop.stream(accepted.run_id) == await shop.log(accepted.run_id)
+
+
+@in_a_workshop
 async def test_a_run_whose_lease_was_lost_is_stopped(shop: Workshop) -> None:
     """W9: with its model silent nothing would be refused; the first renewal that succeeds again tells."""
     model, door = Puppet(), shop.door()
@@ -368,6 +406,7 @@ async def test_a_model_that_blocks_the_loop_costs_no_more_than_its_run(shop: Wor
         for _ in range(others):
             await stack.enter_async_context(working(shop, other, "w2"))
         await pass_time(60)
+        await pass_time(1)  # what it held back until it knew whose the run is
         log = await shop.log(accepted.run_id)
         assert await shop.status(accepted.run_id) is DONE
         assert [event.seq for event in log] == list(range(len(log)))
