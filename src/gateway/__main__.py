@@ -5,6 +5,7 @@ whose exercises to use, `KODA_…` every number (`shared/settings.py`). A signal
 elsewhere; exit codes are in `shared/adapters/process.py`.
 """
 
+import gc
 import sys
 from collections.abc import Mapping
 from typing import Final
@@ -21,6 +22,10 @@ from shared.tally import tallied
 
 PORT: Final = 8000
 
+GARBAGE: Final = (5_000, 20, 50)
+"""How seldom the garbage collector looks: after so many new objects, and so on for older ones. It looks at all of an
+age in one go, which with thousands of open streams takes tens of milliseconds, and nobody is served in them."""
+
 
 async def serve(environment: Mapping[str, str], stop: Stop) -> None:
     """Answer requests until stopped."""
@@ -32,6 +37,8 @@ async def serve(environment: Mapping[str, str], stop: Stop) -> None:
         # Not before there is somebody to answer: until then, a refused connection says all there is to say.
         listener = listen(environment, PORT)
         stop.by(server.end)
+        gc.freeze()  # nothing that is loaded by now is ever garbage
+        gc.set_threshold(*GARBAGE)
         host, port, *_ = listener.getsockname()
         note(logger("gateway"), "listening", host=host, port=port)
         with tallied(metrics):

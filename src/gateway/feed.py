@@ -80,23 +80,23 @@ class Feed:
 
         What was returned before has been sent by the time this is called.
         """
-        self._spoke_at = self._waiter.now()
+        waiter = self._waiter
+        self._spoke_at = waiter.sent()
         try:
-            while not self._ready and not self._ended:
-                await self._look()
+            while self._silent():
+                waiter.look()
+                self._take_arrivals()
+                if self._troubled():
+                    await self._mend()
+                if self._silent() and not self._retired():
+                    await waiter.rest(min(self._beat_at(), self._retire_at, self._mend_at()))
+                    if waiter.now() >= self._beat_at() - EARLY_S:
+                        await self._beat()
         except Exception:
             log.exception("stream_crashed", extra={"fields": {"run_id": self._run_id}})
             self._ready.clear()
             self._end(sse.error("internal", "a fault of ours; it has been logged; reconnect"))
         return self._join()
-
-    async def _look(self) -> None:
-        self._waiter.look()
-        self._take_arrivals()
-        if self._troubled():
-            await self._mend()
-        if not self._ready:
-            await self._go_on()
 
     def _join(self) -> bytes:
         ready, size, count = self._ready, 0, 0
@@ -107,16 +107,16 @@ class Feed:
         del ready[:count]
         return chunk
 
-    async def _go_on(self) -> None:
-        """End when it is time, else wait: for an arrival, the end of a hole's patience, or the heartbeat."""
-        waiter, heartbeat_at = self._waiter, self._spoke_at + self._common.heartbeat_s
-        if self._common.stopping or waiter.now() >= self._retire_at - EARLY_S:
-            self._end(sse.error("going_away", "this connection has reached its end; reconnect"))
-            return
-        await waiter.rest(min(heartbeat_at, self._retire_at, self._mend_at()))
-        if waiter.now() >= heartbeat_at - EARLY_S:
-            self._ready.append(sse.PING)
-            await self._look_up()
+    def _silent(self) -> bool:
+        """Whether there is nothing to send, and something still to come."""
+        return not self._ready and not self._ended
+
+    def _retired(self) -> bool:
+        """End when it is time to."""
+        if not self._common.stopping and self._waiter.now() < self._retire_at - EARLY_S:
+            return False
+        self._end(sse.error("going_away", "this connection has reached its end; reconnect"))
+        return True
 
     def _end(self, last: bytes) -> None:
         self._ready.append(last)
@@ -177,6 +177,8 @@ class Feed:
 
     def _mend_at(self) -> float:
         """Return when the store is to be asked for what is missing: never, while nothing is."""
+        if self._guard.hole_since is None:
+            return inf
         too_many = self._guard.held > self._common.settings.reorder_limit
         return self._mend_again_at if too_many else max(self._patience_ends(), self._mend_again_at)
 
@@ -187,8 +189,12 @@ class Feed:
         except Unavailable as away:
             note(log, "backfill_failed", logging.WARNING, run_id=self._run_id, why=str(away))
 
-    async def _look_up(self) -> None:
-        """Look the run up: what the store has and the stream did not bring is sent from there."""
+    def _beat_at(self) -> float:
+        return self._spoke_at + self._common.heartbeat_s
+
+    async def _beat(self) -> None:
+        """Break the silence, and look the run up: what the store has and the stream did not bring is sent."""
+        self._ready.append(sse.PING)
         try:
             stored = await self._common.readings.of(self._run_id).glance()
             last_seq = -1 if stored is None or stored.last_seq is None else stored.last_seq

@@ -8,6 +8,7 @@ waiter that was too slow for it sees a hole like any other.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
+from typing import Final
 
 from gateway.sse import Frame, frame
 from shared.logs import logger
@@ -19,6 +20,13 @@ KEPT = 4096
 """Frames that a channel keeps at least (twice as many at most). A writer is some hundred events ahead of the store at
 the most, so what is older can be had there, and a channel stays small however long its run is."""
 
+REST_S: Final = 0.0001
+REST_MOST_S: Final = 0.01
+"""The least time from one waking of all waiters to the next, for each of them. To wake one and to send costs the same
+for a frame as for many, so what is faster than so many can be served comes to them in pieces: a hundredth of a second
+later at the most, and no later where they are few."""
+REST_LEAST_S: Final = 0.001  # a loop's timers are no finer
+
 
 class Channel:
     """What has arrived of one run, in the order of arrival, duplicates included.
@@ -26,21 +34,40 @@ class Channel:
     `broken` says that nothing will arrive any more: wait here no longer, and join anew.
     """
 
-    __slots__ = ("_frames", "_let_go", "_wakes", "broken")
+    __slots__ = ("_frames", "_let_go", "_timer", "_wakes", "_woken_at", "broken")
 
     def __init__(self) -> None:
         self.broken = False
         self._frames: list[Frame] = []
         self._let_go = 0  # frames that came before these
         self._wakes: set[Callable[[], None]] = set()
+        self._woken_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
     def add(self, frames: Sequence[Frame]) -> None:
-        """Append frames and wake every waiter."""
+        """Append frames and wake every waiter, a little later when there are many and they were woken just now."""
         self._frames.extend(frames)
         if len(self._frames) >= 2 * KEPT:
             surplus = len(self._frames) - KEPT
             del self._frames[:surplus]
             self._let_go += surplus
+        rest_s = min(len(self._wakes) * REST_S, REST_MOST_S)
+        if rest_s < REST_LEAST_S:
+            self.wake()
+        elif self._timer is None:
+            self._wake_rested(rest_s)
+
+    def _wake_rested(self, rest_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        due = self._woken_at + rest_s
+        if loop.time() < due:
+            self._timer = loop.call_at(due, self._ring)
+        else:
+            self._ring()
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._woken_at = asyncio.get_running_loop().time()
         self.wake()
 
     def since(self, position: int) -> tuple[Sequence[Frame], int]:

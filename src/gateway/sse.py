@@ -4,8 +4,9 @@ Every line that is no event (`retry`, the heartbeat) comes without a blank line 
 next frame. Common clients dispatch an empty event for a block that holds nothing but a comment or a `retry`.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 from shared.events import TERMINAL, Event, Json, encode_data
 
@@ -19,9 +20,11 @@ HEADERS = (
 PING = b": ping\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """An event as it leaves: encoded once, sent to every waiter of the run."""
+class Frame(msgspec.Struct, frozen=True, gc=False):
+    """An event as it leaves: encoded once, sent to every waiter of the run.
+
+    A struct, because there are many: quickly made, and holding nothing that the garbage collector need look at.
+    """
 
     seq: int
     data: bytes

@@ -6,7 +6,7 @@ something comes to be due later, only when it comes to be due earlier; it rings 
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Final
 
@@ -28,8 +28,8 @@ class Waiter:
     """
 
     __slots__ = (
-        "_abort", "_asleep", "_gone", "_leaving", "_loop", "_receive", "_send", "_send_timeout_s", "_sending_since",
-        "_task", "_timer", "_woken", "stalled",
+        "_abort", "_gone", "_leaving", "_loop", "_receive", "_rest", "_send", "_send_timeout_s", "_sending_since",
+        "_task", "_timer", "_woken", "now", "stalled",
     )  # fmt: skip
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, send_timeout_s: float) -> None:
@@ -38,8 +38,9 @@ class Waiter:
         self._send = send
         self._send_timeout_s = send_timeout_s
         self._loop = asyncio.get_running_loop()
+        self.now = self._loop.time
         self._sending_since: float | None = None
-        self._asleep: asyncio.Future[None] | None = None
+        self._rest: asyncio.Future[None] | None = None
         self._woken = False
         self._gone = False
         self.stalled = False
@@ -62,46 +63,45 @@ class Waiter:
 
     # out
 
-    async def send(self, message: Message) -> None:
-        """Send one message. A server waits, before it takes it, until the client has taken most of the one before.
+    def send(self, message: Message) -> Awaitable[None]:
+        """Send one message, and say `sent` when that is done.
 
-        Raises:
-            OSError: the server says that the client is gone.
+        A server waits, before it takes a message, until its client has taken most of the one before. It may raise
+        OSError when it has lost the client.
         """
-        self._sending_since = self._loop.time()
-        await self._send(message)
+        self._sending_since = self.now()
+        return self._send(message)
+
+    def sent(self) -> float:
+        """Say that what was sent is on its way; return the time."""
         self._sending_since = None
+        return self.now()
 
     # in between
 
-    def now(self) -> float:
-        """Return the loop's time, in seconds."""
-        return self._loop.time()
-
     def wake(self) -> None:
-        """Let `rest` return: now, or at once when it is called next."""
+        """Let `rest` end: now, or at once when it is called next."""
         self._woken = True
-        if self._asleep is not None and not self._asleep.done():
-            self._asleep.set_result(None)
+        if self._rest is not None and not self._rest.done():
+            self._rest.set_result(None)
 
     def look(self) -> None:
         """Say that all is looked at that `wake` has been called for so far."""
         self._woken = False
 
-    async def rest(self, until: float) -> None:
-        """Return when woken, or at `until` (the loop's time). It may return for nothing: look, and rest on."""
+    def rest(self, until: float) -> "asyncio.Future[None]":
+        """Wait to be woken, or for `until` (the loop's time). It may end for nothing: look, and rest on."""
+        self._rest = self._loop.create_future()
         if self._woken:
-            return
-        if until < self._timer.when():
+            self._rest.set_result(None)
+        elif until < self._timer.when():
             self._ring_at(until)
-        self._asleep = self._loop.create_future()
-        await self._asleep
-        self._asleep = None
+        return self._rest
 
     # the end
 
     def _ring(self) -> None:
-        now, since = self._loop.time(), self._sending_since
+        now, since = self.now(), self._sending_since
         if since is None:
             self._ring_at(now + self._send_timeout_s)
             self.wake()

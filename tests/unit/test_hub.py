@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, ExitStack
+
+import pytest
 
 from gateway.hub import KEPT, Channel, Hub
 from gateway.sse import Frame, frame
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.events import Event
 from tests.support.houses import delta, deltas
-from tests.support.moved_loop import run, settle
+from tests.support.moved_loop import now, pass_time, run, settle
 
 
 class CountedOutput(MemoryOutputStream):
@@ -139,6 +141,45 @@ def test_everyone_is_woken() -> None:
                     assert sorted(woken) == ["a", "b"]
                 hub.wake_everyone()
                 assert sorted(woken) == ["a", "a", "b", "c"]
+
+    run(main())
+
+
+@pytest.mark.parametrize(("waiters", "apart_s"), [(10, 0.001), (50, 0.005), (100, 0.01), (1000, 0.01)])
+def test_a_crowd_is_woken_in_pieces(waiters: int, apart_s: float) -> None:
+    """An arrival in silence wakes all at once; those behind it wake them together, 0.1 ms for each waiter later."""
+
+    async def main() -> None:
+        channel, woken = Channel(), list[float]()
+        with ExitStack() as crowd:
+            crowd.enter_context(channel.waking(lambda: woken.append(now())))
+            for _ in range(waiters - 1):
+                crowd.enter_context(channel.waking(asyncio.Event().set))
+            for start in (1.0, 1.5):
+                await pass_time(start - now())
+                for event in frames(deltas(0, 20)):
+                    channel.add([event])
+                    await pass_time(apart_s / 10)
+            await pass_time(1)
+        assert woken == pytest.approx(
+            [start + turn * apart_s for start in (1.0, 1.5) for turn in (0, 1, 2)], abs=apart_s / 20
+        )
+
+    run(main())
+
+
+def test_a_few_are_woken_by_every_arrival() -> None:
+    """Where waiters are few, nothing waits for what comes next."""
+
+    async def main() -> None:
+        channel, woken = Channel(), list[float]()
+        with ExitStack() as few:
+            few.enter_context(channel.waking(lambda: woken.append(now())))
+            for _ in range(8):
+                few.enter_context(channel.waking(asyncio.Event().set))
+            for event in frames(deltas(0, 20)):
+                channel.add([event])
+        assert woken == [now()] * 20
 
     run(main())
 

@@ -52,12 +52,12 @@ def test_a_rest_ends_with_a_wake_up() -> None:
 
     async def main() -> None:
         with waiter() as one:
-            asleep = asyncio.create_task(one.rest(5))
+            resting = one.rest(5)
             await settle()
-            assert not asleep.done()
+            assert not resting.done()
             one.wake()
             one.wake()
-            await asleep
+            await resting
             assert now() < 0.1
 
     run(main())
