@@ -15,9 +15,11 @@ import redis
 from selfcheck.local_services import LocalServices
 from shared.events import Event, EventKind, decode_data, reply_text
 from tests.support.conversations import CORRECTION, Crowd, Tally
-from tests.support.fleet import Fleet, Member, open_fleet, until
+from tests.support.fleet import Fleet, open_fleet
 from tests.support.fleet_stage import Stage, on_fleet, open_stage
 from tests.support.mayhem import SETTINGS, Mayhem
+from tests.support.member import Member
+from tests.support.patience import until
 from tests.support.real import services_to_break
 from tests.support.watching import Verdict, Waiter, all_events, judged
 
@@ -252,16 +254,16 @@ def _ends(log: Sequence[Event]) -> list[str]:
 
 def test_everything_is_broken_at_random() -> None:
     """Conversations go on while all that may die dies: nothing is lost, nothing comes twice, nothing is stuck."""
-    tally = asyncio.run(_broken(services_to_break(), conversations=12, seed=1))
+    tally = asyncio.run(_broken(services_to_break(), conversations=10, seed=1))
     assert tally.wrong == Verdict()
-    assert tally.runs >= 12
+    assert tally.runs >= 10
 
 
 async def _broken(services: LocalServices, conversations: int, seed: int) -> Tally:
     async with open_fleet(services, **SETTINGS) as fleet:
         crowd = Crowd(fleet, seed)
         try:
-            await Mayhem(fleet, seed, crowd.seen, longest_s=1).over(crowd.converse(conversations, 6))
+            await Mayhem(fleet, seed, crowd.seen, longest_s=1).over(crowd.converse(conversations, conversations))
             return await crowd.add_up()
         finally:
             await crowd.leave()

@@ -15,7 +15,8 @@ from shared.errors import Unavailable
 from shared.events import Event, EventKind, reply_text
 from shared.ports import StoredRun
 from shared.run import ENDED, RunStatus
-from tests.support.fleet import Fleet, lapse
+from tests.support.fleet import Fleet
+from tests.support.patience import lapse
 from tests.support.watching import Verdict, Waiter, all_events, judged
 from worker.models.script import Say
 from worker.models.scripted import chosen

@@ -7,19 +7,17 @@ A process may be killed, paused, asked to end; none outlives the block, nor this
 """
 
 import asyncio
-import os
 import shutil
 import signal
 import sys
 import tempfile
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import httpx
-import msgspec
 
 from selfcheck.local_process import Guard
 from selfcheck.local_services import LocalServices
@@ -27,14 +25,12 @@ from shared.adapters.postgres import drop_schema
 from shared.adapters.redis import delete_prefix
 from shared.addresses import Urls
 from shared.bootstrap import Ports, open_ports
-from shared.errors import Unavailable
-from shared.events import Json
 from shared.settings import Settings
-from tests.support.processes import ROOT, Line, environment
+from tests.support.balanced import Balanced
+from tests.support.member import Member
+from tests.support.patience import until
+from tests.support.processes import ROOT, environment
 from tests.support.real import own_name
-
-PATIENCE_S: Final = 30.0
-"""How long anything may take before a test fails; nothing takes a fraction of it."""
 
 LIVELY: Final = {
     "KODA_LEASE": "1500ms",
@@ -47,100 +43,7 @@ LIVELY: Final = {
 }
 """The settings of a fleet in which waiting is short."""
 
-ASK_EVERY_S: Final = 0.02
-
-T = TypeVar("T")
-
 BEGUN: Final = {"gateway": "listening", "worker": "working"}
-
-
-class Member:
-    """One process: a gateway or a worker, and the lines it has written."""
-
-    def __init__(self, room: str, process: Process) -> None:
-        self.room = room
-        self.lines: list[Line] = []
-        self.paused = False
-        self.told = False  # to end
-        self._process = process
-        self._changed = asyncio.Event()
-        self._reader = asyncio.create_task(self._read())
-
-    @property
-    def pid(self) -> int:
-        """Its process id; a worker's name for itself holds it."""
-        return self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        """Whether it has not ended, as far as is known."""
-        return self._process.returncode is None
-
-    @property
-    def address(self) -> str:
-        """Host and port, of a gateway that listens."""
-        (line,) = self.find("listening")
-        return f"127.0.0.1:{line['port']}"
-
-    def find(self, event: str, **fields: Json) -> list[Line]:
-        """Return what it has said so far of an event with these fields."""
-        return [line for line in self.lines if line["event"] == event and line.items() >= fields.items()]
-
-    async def said(self, event: str, **fields: Json) -> Line:
-        """Return the first line of an event with these fields, waiting for it."""
-        return await self.said_any(event, **fields)
-
-    async def said_any(self, *events: str, **fields: Json) -> Line:
-        """Return the first line of one of these events with these fields, waiting for it."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not (found := [line for event in events for line in self.find(event, **fields)]):
-                assert not self._reader.done(), f"the {self.room} ended without saying {events}: {self.lines}"
-                self._changed.clear()
-                await self._changed.wait()
-        return found[0]
-
-    def pause(self) -> None:
-        """Stop its clock, as a machine does that is suspended."""
-        self.paused = True
-        self._signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        """Let it go on."""
-        self.paused = False
-        self._signal(signal.SIGCONT)
-
-    def terminate(self) -> None:
-        """Ask it to end."""
-        self.told = True
-        self._signal(signal.SIGTERM)
-
-    async def kill(self) -> None:
-        """End it on the spot, also a paused one, and wait until it has ended."""
-        self._signal(signal.SIGKILL)
-        await self.ended()
-
-    async def ended(self) -> int:
-        """Read its log to the end and return the exit code, negative when a signal ended it."""
-        await asyncio.wait((self._reader,), timeout=PATIENCE_S)
-        assert self._reader.done(), f"the {self.room} {self.pid} does not end: {self.lines[-12:]}"
-        return await self._process.wait()
-
-    def _signal(self, number: signal.Signals) -> None:
-        # Not `Process.send_signal`: it reaps one that has ended, and asyncio then never hears of its exit code.
-        if self.alive:
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, number)
-
-    async def _read(self) -> None:
-        assert self._process.stderr is not None
-        async for text in self._process.stderr:
-            try:
-                line: Line = msgspec.json.decode(text)
-            except msgspec.DecodeError:  # the interpreter's own words, before there is a log or after it
-                line = {"event": "", "text": text.decode(errors="replace")}
-            self.lines.append(line)
-            self._changed.set()
-        self._changed.set()
 
 
 class Fleet:
@@ -157,10 +60,8 @@ class Fleet:
         self.members: list[Member] = []
         self._given = given
         self._guard = guard
-        unbounded = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        self.client = httpx.AsyncClient(
-            transport=_Balanced(self, httpx.AsyncHTTPTransport(limits=unbounded)), base_url="http://fleet", timeout=5
-        )
+        gateways = Balanced(lambda: [gateway.address for gateway in self.gateways])
+        self.client = httpx.AsyncClient(transport=gateways, base_url="http://fleet", timeout=5)
 
     @property
     def gateways(self) -> list[Member]:
@@ -259,55 +160,3 @@ def _mended(services: LocalServices) -> None:
     for service in (services.redis, services.postgres):
         service.resume()
         service.start()
-
-
-class _Balanced(httpx.AsyncBaseTransport):
-    """Sends each request to the next gateway; one that takes no connections is passed over."""
-
-    def __init__(self, fleet: Fleet, inner: httpx.AsyncBaseTransport) -> None:
-        self._fleet = fleet
-        self._inner = inner
-        self._turn = 0
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request."""
-        gateways: Sequence[Member] = self._fleet.gateways
-        for _ in gateways:
-            self._turn += 1
-            host, _, port = gateways[self._turn % len(gateways)].address.partition(":")
-            request.url = request.url.copy_with(host=host, port=int(port))
-            with suppress(httpx.ConnectError):
-                return await self._inner.handle_async_request(request)
-        raise httpx.ConnectError("no gateway takes connections", request=request)
-
-    async def aclose(self) -> None:
-        """Close all connections."""
-        await self._inner.aclose()
-
-
-async def until(what: str, ask: Callable[[], Awaitable[T | None]]) -> T:
-    """Ask for a state of other processes until there is one: an answer that is not None.
-
-    Raises:
-        AssertionError: there was none within `PATIENCE_S`.
-    """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + PATIENCE_S
-    while True:
-        with suppress(Unavailable):  # a service that was restarted: our own connections were lost, too
-            answer = await ask()
-            if answer is not None:
-                return answer
-        assert loop.time() < deadline, f"waited for {PATIENCE_S:g} s, in vain: {what}"
-        await lapse(ASK_EVERY_S)
-
-
-async def lapse(seconds: float) -> None:
-    """Let other processes have this much time: for what is a matter of time, or a state that nobody tells us."""
-    loop = asyncio.get_running_loop()
-    over = loop.create_future()
-    timer = loop.call_later(seconds, over.set_result, None)
-    try:
-        await over
-    finally:
-        timer.cancel()

@@ -14,7 +14,9 @@ import psycopg
 from psycopg import sql
 from redis.asyncio import Redis
 
-from tests.support.fleet import Fleet, Member, lapse, until
+from tests.support.fleet import Fleet
+from tests.support.member import Member
+from tests.support.patience import lapse, until
 
 WORKERS: Final = 3
 GATEWAYS: Final = 2

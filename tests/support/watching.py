@@ -17,7 +17,7 @@ from shared.events import TERMINAL, Event, EventKind, decode_data, reply_text
 from shared.ledger import END_OF
 from shared.ports import Store
 from shared.run import ENDED
-from tests.support.fleet import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 STUBBORN: Final = Patience(failures=100, longest_backoff=timedelta(seconds=1), idle=timedelta(seconds=4))
 """A client that does not give up for as long as a test lasts."""

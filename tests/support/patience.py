@@ -1,0 +1,43 @@
+"""Waiting for other processes and their services: bounded, and by asking where nobody tells."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from shared.errors import Unavailable
+
+T = TypeVar("T")
+
+PATIENCE_S: Final = 30.0
+"""How long anything may take before a test fails; nothing takes a fraction of it."""
+
+ASK_EVERY_S: Final = 0.02
+
+
+async def until(what: str, ask: Callable[[], Awaitable[T | None]]) -> T:
+    """Ask for a state of other processes until there is one: an answer that is not None.
+
+    Raises:
+        AssertionError: there was none within `PATIENCE_S`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + PATIENCE_S
+    while True:
+        with suppress(Unavailable):  # a service that was restarted: our own connections were lost, too
+            answer = await ask()
+            if answer is not None:
+                return answer
+        assert loop.time() < deadline, f"waited for {PATIENCE_S:g} s, in vain: {what}"
+        await lapse(ASK_EVERY_S)
+
+
+async def lapse(seconds: float) -> None:
+    """Let other processes have this much time: for what is a matter of time, or a state that nobody tells us."""
+    loop = asyncio.get_running_loop()
+    over = loop.create_future()
+    timer = loop.call_later(seconds, over.set_result, None)
+    try:
+        await over
+    finally:
+        timer.cancel()
