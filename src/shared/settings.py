@@ -50,12 +50,20 @@ def _parse_name(variable: str, value: str) -> str:
     return value
 
 
-def _merge_window() -> timedelta:
-    value = os.environ.get(f"{PREFIX}MERGE_WINDOW")
+def _merge_window(environment: Mapping[str, str]) -> timedelta:
+    value = environment.get(f"{PREFIX}MERGE_WINDOW")
     return timedelta(seconds=30) if value is None else parse_duration(f"{PREFIX}MERGE_WINDOW", value)
 
 
-MERGE_WINDOW: Final = _merge_window()
+def _merge_window_at_import() -> timedelta:
+    """Return the merge window. A value that cannot be read is told when the settings are, not to whoever imports."""
+    try:
+        return _merge_window(os.environ)
+    except Misconfigured:
+        return _merge_window({})
+
+
+MERGE_WINDOW: Final = _merge_window_at_import()
 """How young (strictly) a run must be to take one more message: 30 s.
 
 The merge criteria, the expiry of the rerun mark and the front end's hint all refer to this one value, which is why it
@@ -129,6 +137,7 @@ class Settings:
             Misconfigured: a value cannot be read or would not work. The message names the variable and what it should
                 look like.
         """
+        _merge_window(environment)
         given: dict[str, timedelta | int | str] = {}
         for setting in fields(cls):
             variable = variable_of(setting)
