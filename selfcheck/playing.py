@@ -36,35 +36,48 @@ def shown_at(place: str) -> str:
 
 
 def play(check: Check, service: Service, seed: int) -> Outcome:
-    """Play one check on one service."""
+    """Play one check on one service. One that did not do its part is ended by this."""
     service.refusals_expected = False
-    stage: Stage | None = None
+    evidence: dict[str, Json] = {}
     try:
         with Stage(service, seed) as stage:
-            check.play(stage)
-            return Outcome(State.PASSED, NOTHING_WRONG, stage.evidence)
-    except Broken as broken:
-        return Outcome(State.FAILED, broken.finding, stage.evidence if stage else {})
-    except ProbeRaised as raised:
-        finding = Finding("The exercise answers.", raised.given, "an answer", f"{raised.raised}: {raised.message}")
-        return Outcome(State.CRASHED, finding, stage.evidence if stage else {}, shown_at(raised.where))
+            evidence = stage.evidence
+            outcome = _play(check, stage)
+            if outcome.state is not State.PASSED:
+                stage.hear()
     except (Gone, Silent, Unavailable) as trouble:
-        return _explain(trouble, service, stage.evidence if stage else {})
-    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as garbled:
-        # Whatever is in the service may answer whatever it likes; the judge is not to fall over it.
-        finding = Finding("The service keeps to its protocol.", "", "an answer as agreed", told(garbled))
-        return Outcome(State.FAILED, finding, stage.evidence if stage else {})
-
-
-def _explain(trouble: Exception, service: Service, evidence: Mapping[str, Json]) -> Outcome:
-    """Say why the service did not do its part: which of the exercises, or the surroundings. It is ended by this."""
-    service.settle(briefly=isinstance(trouble, Silent))
-    outcome = _reason(trouble, service)
-    service.stop()
+        outcome = _explain(trouble, service)
+    # What the service says of an exercise goes before what it looked like from outside.
+    if service.fault is not None and outcome.accused is None:
+        outcome = _explain(Gone(), service)
     return replace(outcome, evidence=evidence)
 
 
-def _reason(trouble: Exception, service: Service) -> Outcome:
+def _play(check: Check, stage: Stage) -> Outcome:
+    try:
+        check.play(stage)
+    except Broken as broken:
+        return Outcome(State.FAILED, broken.finding)
+    except ProbeRaised as raised:
+        finding = Finding("The exercise answers.", raised.given, "an answer", f"{raised.raised}: {raised.message}")
+        return Outcome(State.CRASHED, finding, where=shown_at(raised.where))
+    except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as garbled:
+        # Whatever is in the service may answer whatever it likes; the judge is not to fall over it.
+        finding = Finding("The service keeps to its protocol.", "", "an answer as agreed", told(garbled))
+        return Outcome(State.FAILED, finding)
+    return Outcome(State.PASSED)
+
+
+def _explain(trouble: Exception, service: Service) -> Outcome:
+    """Say why the service did not do its part: which of the exercises, or the surroundings."""
+    if isinstance(trouble, Gone):
+        service.settle()  # it may be ending by itself, and its exit code says how
+    exit_code = service.exit_code
+    service.stop()  # and reads what it has said to the end
+    return _reason(trouble, service, exit_code)
+
+
+def _reason(trouble: Exception, service: Service, exit_code: int | None) -> Outcome:
     if service.log.all("not_started"):
         raise service.why_not_started()
     if service.hung_at is not None or service.stopped:
@@ -79,7 +92,7 @@ def _reason(trouble: Exception, service: Service) -> Outcome:
         return Outcome(State.FAILED, Finding("The service goes on.", "", trouble.awaited, "it did not come"))
     if isinstance(trouble, Unavailable):
         return Outcome(State.ENVIRONMENT, Finding(f"The {trouble.service} answers.", "", "", trouble.problem))
-    actual = f"it ended with exit code {service.exit_code}"
+    actual = f"it ended with exit code {exit_code}"
     return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual))
 
 

@@ -99,11 +99,11 @@ class Service:
         for process in self._processes.values():
             process.wait()
 
-    def settle(self, *, briefly: bool = False) -> None:
+    def settle(self) -> None:
         """Give the service a moment to end, if it is ending, and its last lines to be read: they say why."""
         for process in self._processes.values():
             try:
-                process.wait(timeout=0 if briefly else SETTLE_S)
+                process.wait(timeout=SETTLE_S)
             except subprocess.TimeoutExpired:
                 return
         for reader in self._readers:

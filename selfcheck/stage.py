@@ -25,7 +25,7 @@ from selfcheck.watcher import PATIENCE_S, Gone, Silent, Watcher, guarded
 from shared.events import Json
 
 # The controls that are not the gateway's alone. It has to know that the gate is open before anything comes through.
-_SIDES = {"gate": ("gateway", "worker"), "late_write": ("worker",)}
+_SIDES = {"gate": ("gateway", "worker"), "mark": ("gateway", "worker"), "late_write": ("worker",)}
 
 
 class Broken(Exception):
@@ -128,12 +128,22 @@ class Stage:
         answers: dict[int, Json] = {}
         for url, part in groupby(sent, key=itemgetter(0)):
             places = [at for _, at in part]
-            with guarded("the lab"):
-                content = msgspec.json.encode([calls[at] for at in places])
-                response = self._client.post(f"{url}{LAB_PATH}", content=content)
-            received: list[Json] = msgspec.json.decode(response.content)
-            answers.update(zip(places, received, strict=True))
+            answers.update(zip(places, self._move(url, [calls[at] for at in places]), strict=True))
         return [answers[at] for at in range(len(calls))]
+
+    def hear(self) -> None:
+        """Return when all is read that the service has said by now: its lines are read beside us."""
+        for url in self._doors("mark"):
+            mark = os.urandom(8).hex()
+            with contextlib.suppress(msgspec.MsgspecError, ValueError):  # what it answers is nothing to us
+                self._move(url, [("mark", [mark])])
+            self.log.wait("marked", PATIENCE_S, mark=mark)
+
+    def _move(self, url: str, calls: Sequence[tuple[str, list[Json]]]) -> list[Json]:
+        with guarded("the lab"):
+            response = self._client.post(f"{url}{LAB_PATH}", content=msgspec.json.encode(calls))
+        answers: list[Json] = msgspec.json.decode(response.content)
+        return answers
 
     def _doors(self, control: str) -> list[str]:
         """Return where a control is moved: on one side of the house, or on both, one after the other."""

@@ -60,7 +60,7 @@ class FakeService:
         """What did not load."""
         return self.tree_faults
 
-    def settle(self, *, briefly: bool = False) -> None:
+    def settle(self) -> None:
         """Be as it is."""
 
     def why_not_started(self) -> Unavailable:
@@ -113,6 +113,7 @@ def judged(
     """Judge a tree in a house."""
     monkeypatch.setattr(judging, "start", house.start)
     monkeypatch.setattr(judging, "CHECKS", house.checks())
+    monkeypatch.setattr(Stage, "hear", lambda stage: None)
     spec = ServiceSpec(str(tree), str(SOLUTION), (), "token", BOTH, {})
     judge = Judge(spec, None, seed=7)
     try:
@@ -249,6 +250,18 @@ def test_the_one_that_the_service_blames_is_tried_first(
     assert states(results) == {number: (state, []) if number in own else ("blocked", [exercise]) for number in OWN}
     assert {results[number].finding.actual for number in own} == {actual}
     assert [play for play in house.played if play[0] == 3] == [(3, ()), (3, (exercise,))]
+
+
+def test_what_the_service_says_goes_before_what_it_looks_like(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether the answer or the line is read first, an exercise that raised has crashed."""
+
+    def play(service: FakeService) -> None:
+        service.fault = {**RAISED, "exercise": 2}
+        broken(service)
+
+    results = judged(House({2: play}, NEEDS), written, monkeypatch)
+    assert states(results)[2] == ("crashed", [])
+    assert results[2].finding.actual == "KeyError: 'x'"
 
 
 def test_a_loop_in_the_exercise_of_the_check_needs_no_trial(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
