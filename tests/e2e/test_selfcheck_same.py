@@ -121,7 +121,7 @@ def test_services_that_were_started_go_when_the_run_is_interrupted(tmp_path: Pat
     with tempfile.TemporaryDirectory(prefix="real-") as temporary:
         Path(temporary).chmod(0o711)
         with started("run", "--tree", "solution", "--real", changes={"TMPDIR": temporary}) as running:
-            until(lambda: any(Path(temporary).iterdir()), "a service's folder")
+            until(lambda: any(Path(temporary).glob("*/bus")), "a service's folder")
             running.process.send_signal(signal.SIGINT)
             code, _, err = running.ended()
             assert (code, err, running.left_behind()) == (130, "stopped\n", [])
