@@ -5,8 +5,10 @@ order, nothing twice, the same as who asks afterwards.
 """
 
 import asyncio
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -20,6 +22,7 @@ from tests.support.fleet_stage import Stage, on_fleet, open_stage
 from tests.support.mayhem import SETTINGS, Mayhem
 from tests.support.member import Member
 from tests.support.patience import until
+from tests.support.processes import ROOT
 from tests.support.real import services_to_break
 from tests.support.watching import Verdict, Waiter, all_events, judged
 
@@ -267,3 +270,16 @@ async def _broken(services: LocalServices, conversations: int, seed: int) -> Tal
             return await crowd.add_up()
         finally:
             await crowd.leave()
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_a_test_for_every_fault() -> None:
+    """`docs/faults.md` names tests that are there, and every one of this file."""
+    page = (ROOT / "docs" / "faults.md").read_text(encoding="utf-8")
+    here = Path(__file__).relative_to(ROOT).as_posix()
+    named = {(file or here, name) for file, name in re.findall(r"`(?:(tests/[\w/]+\.py)::)?(test_\w+)`", page)}
+    assert [(file, name) for file, name in named if f"def {name}(" not in (ROOT / file).read_text()] == []
+    ours = set(re.findall(r"^(?:async )?def (test_\w+)", Path(__file__).read_text(), re.MULTILINE))
+    assert ours - {name for _, name in named} == {"test_the_page_has_a_test_for_every_fault"}
