@@ -4,6 +4,7 @@ import asyncio
 import math
 import socket
 import struct
+from contextlib import suppress
 from typing import Final
 
 import uvicorn
@@ -34,8 +35,10 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whiche
         self.app_state = {**self.app_state, ABORT: self._abort}
 
     def _abort(self) -> None:
-        connection: socket.socket = self.transport.get_extra_info("socket")
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _UNSENT_IS_LOST)
+        connection: socket.socket | None = self.transport.get_extra_info("socket")
+        if connection is not None:  # it may be gone by itself in this very moment
+            with suppress(OSError):
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _UNSENT_IS_LOST)
         self.transport.abort()
 
 
