@@ -70,10 +70,9 @@ class Feed:
         age_s = common.settings.max_connection_age.total_seconds() * random.uniform(0.8, 1)  # noqa: S311
         self._retire_at = self._spoke_at + age_s
 
-    async def begin(self) -> None:
-        """Make ready what the store has from this place on, and what the stream has brought by then."""
-        await self._replay()
-        self._take_arrivals()
+    async def replay(self) -> None:
+        """Make ready what the store has from the first event on that has not arrived."""
+        self._offer(await self._common.readings.of(self._run_id).frames(self._guard.next_seq))
 
     async def chunk(self) -> bytes:
         """Wait for bytes and return them, frames that are ready together in one piece; b"" at the stream's end.
@@ -123,9 +122,6 @@ class Feed:
         self._ended = True
 
     # what comes in
-
-    async def _replay(self) -> None:
-        self._offer(await self._common.readings.of(self._run_id).frames(self._guard.next_seq))
 
     def _take_arrivals(self) -> None:
         arrived, self._read = self._channel.since(self._read)
@@ -185,7 +181,7 @@ class Feed:
     async def _backfill(self) -> None:
         note(log, "backfilled", run_id=self._run_id, seq=self._guard.next_seq, held=self._guard.held)
         try:
-            await self._replay()
+            await self.replay()
         except Unavailable as away:
             note(log, "backfill_failed", logging.WARNING, run_id=self._run_id, why=str(away))
 

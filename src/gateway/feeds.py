@@ -87,5 +87,5 @@ class Feeds:
         run_id, cap = found.stored.run.id, self._common.settings.replay_cap
         place = await find_place(found.stored, found.start, cap, self._readings.of(run_id), channel, self._output)
         feed = Feed(run_id, place, channel, waiter, self._common)
-        await feed.begin()
+        await feed.replay()
         return feed

@@ -16,7 +16,7 @@ from shared.ports import OutputStream
 
 log = logger("gateway")
 
-KEPT = 4096
+KEPT: Final = 1024
 """Frames that a channel keeps at least (twice as many at most). A writer is some hundred events ahead of the store at
 the most, so what is older can be had there, and a channel stays small however long its run is."""
 

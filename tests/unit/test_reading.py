@@ -69,6 +69,22 @@ def test_many_who_ask_at_once_are_answered_by_one_read() -> None:
     run(main())
 
 
+def test_a_log_that_has_come_to_its_end_meanwhile_is_enough() -> None:
+    """Those who waited while another read all that they want, the end included, have it without a read."""
+
+    async def main() -> None:
+        gateway, store = slow_house()
+        await gateway.ended(log(5))
+        reading = Reading(store, "r")
+        asking = [asyncio.create_task(reading.frames(start)) for start in (0, 0, 3)]
+        await settle()
+        store.answers.set()
+        assert [await task for task in asking] == [frames(log(5)[start:]) for start in (0, 0, 3)]
+        assert store.asked == [0]
+
+    run(main())
+
+
 def test_what_is_read_was_asked_for_after_one_came() -> None:
     """Whoever comes while a read is under way has what was written before it came, although that read has not."""
 

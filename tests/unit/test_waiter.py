@@ -105,17 +105,29 @@ def test_a_client_that_leaves_ends_the_block() -> None:
     run(main())
 
 
-def test_a_client_that_takes_nothing_ends_the_block() -> None:
-    """10 s after the beginning of a send that does not end the connection is aborted and the block left."""
+@pytest.mark.parametrize("awake_s", [0.0, 2.0])
+def test_a_client_that_takes_nothing_ends_the_block(awake_s: float) -> None:
+    """10 s after the beginning of a send that does not end the connection is aborted, once, and the block left (C4)."""
 
     async def main() -> None:
         aborted: list[float] = []
-        with waiter(send=takes_nothing, abort=lambda: aborted.append(now())) as one:
+        left = asyncio.Event()
+
+        def abort() -> None:
+            aborted.append(now())
+            left.set()  # what was aborted is disconnected
+
+        async def receive() -> Message:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
+        with waiter(receive, takes_nothing, abort) as one:
             await one.rest(7)
+            await asyncio.sleep(awake_s)
             await one.send({"type": "http.response.body"})
         assert one.stalled
-        assert aborted == pytest.approx([17], abs=0.002)
-        await pass_time(100)  # the task is not cancelled once more
+        await pass_time(100)
+        assert aborted == pytest.approx([17 + awake_s], abs=0.002)
 
     run(main())
 
@@ -136,16 +148,26 @@ def test_a_slow_client_is_not_a_stalled_one() -> None:
     run(main())
 
 
-def test_a_cancellation_from_outside_stays_one() -> None:
-    """A server that cancels a request, at the end of its patience, is not taken for a client that left."""
+@pytest.mark.parametrize("leaves", [False, True])
+def test_a_cancellation_from_outside_stays_one(leaves: bool) -> None:
+    """A server that cancels a request is not taken for a client that left, also when the client leaves just then."""
 
     async def main() -> None:
+        left = asyncio.Event()
+
+        async def receive() -> Message:
+            await left.wait()
+            return {"type": "http.disconnect"}
+
         async def serve() -> None:
-            with waiter():
+            with waiter(receive):
                 await asyncio.Event().wait()
 
         serving = asyncio.create_task(serve())
         await settle()
+        if leaves:
+            left.set()
+            await asyncio.sleep(0)
         serving.cancel()
         await settle()
         assert serving.cancelled()
