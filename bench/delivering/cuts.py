@@ -17,7 +17,7 @@ from client.sse import EventStreamParser, ServerEvent
 
 PAUSE_S: Final = 0.02  # at most, before a reader comes back
 LATE_S: Final = 1.0  # at most, after which a reader comes that is not there from the start
-BYTES: Final = 10  # read before a cut, for each event of the run, on average: a fifth of it
+BYTES: Final = 10  # read before a cut, for each event of the run, on average: about a fifth of it
 AWAY: Final = 503
 """A server that is overrun says so; its clients come back."""
 
@@ -32,11 +32,12 @@ class Tally:
 
 
 class Body:
-    """The bytes of one answer, out of HTTP's chunks, as events."""
+    """The bytes of one answer, out of HTTP's chunks, as events. Like a client's, it does not wait for a chunk's end."""
 
     def __init__(self) -> None:
         self.status = 0
         self._raw = b""
+        self._left = 0  # of the chunk that has begun
         self._parser = EventStreamParser()
 
     def feed(self, data: bytes) -> list[ServerEvent]:
@@ -48,13 +49,18 @@ class Body:
                 return []
             self.status, self._raw = int(head[9:12]), rest
         events: list[ServerEvent] = []
-        while self.status == 200:
-            size, found, rest = self._raw.partition(b"\r\n")
-            if not found or len(rest) < int(size, 16) + 2:
-                break
-            events += self._parser.feed(rest[: int(size, 16)])
-            self._raw = rest[int(size, 16) + 2 :]
+        while self.status == 200 and self._raw and (self._left or self._begin_chunk()):
+            part, self._raw = self._raw[: self._left], self._raw[self._left :]
+            self._left -= len(part)
+            events += self._parser.feed(part)
         return events
+
+    def _begin_chunk(self) -> bool:
+        """Whether another chunk begins, and it is not the empty one at the end."""
+        size, found, rest = self._raw.removeprefix(b"\r\n").partition(b"\r\n")
+        if found:
+            self._left, self._raw = int(size, 16), rest
+        return self._left > 0
 
 
 class CutReader:

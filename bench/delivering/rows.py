@@ -36,7 +36,7 @@ class Sizes:
 
 
 FULL: Final = Sizes(3, 500, 2000, 150, (1, 100, 1000), (1000, 5000), 300, 2)
-QUICK: Final = Sizes(1, 300, 1000, 60, (1, 100), (1000,), 200, 1)
+QUICK: Final = Sizes(1, 300, 1000, 60, (1, 100), (1000,), 150, 1)
 
 
 @dataclass(frozen=True, slots=True)
