@@ -45,7 +45,7 @@ def observed(exercises: Exercises, awaited: Callable[[], bool]) -> Exercises:
         answer = _watch(3, lambda: exercises.resume_from(last_event_id))
         if not _is_number(answer) or int.__lt__(answer, 0):
             raise _strayed(3, f"resume_from({last_event_id!r})", "a number, 0 or more", safely(lambda: repr(answer)))
-        return answer
+        return _plain(answer)
 
     def orderer(start: int, emit: Callable[[int, T], None], /) -> Orderer[T]:
         return _ObservedOrderer(exercises.SeqOrderer, start, emit, awaited)
@@ -77,6 +77,7 @@ class _ObservedOrderer(Orderer[T]):
         if not _is_number(seq) or type(item) is not self._kind:
             actual = f"emit({_shown(seq)}, {_shown(item)})"
             raise _strayed(2, "an offer", "emit(number, item), with what was offered", actual)
+        seq = _plain(seq)
         self._owed.discard(seq)
         self._emit(seq, item)
 
@@ -89,6 +90,10 @@ class _ObservedOrderer(Orderer[T]):
 
 def _is_number(answer: object) -> bool:
     return isinstance(answer, int)  # whatever its type was promised to be
+
+
+def _plain(number: int) -> int:
+    return int.__add__(number, 0)  # whatever it makes of comparisons: the house does not go by chance
 
 
 def _shown(argument: object) -> str:

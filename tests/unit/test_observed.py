@@ -79,6 +79,33 @@ def test_a_position_that_is_none_is_written_down(answer: object) -> None:
     assert notes.of("exercise_strayed") == [line]
 
 
+class Same(int):
+    """A number that is equal to all, and greater, and less."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __lt__(self, other: object) -> bool:
+        return True
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+
+def test_a_number_of_its_own_making_goes_on_as_a_plain_one() -> None:
+    """What nobody can compare would make the house go by chance; the probe tells it for what it is."""
+    exercises = watched(replace(RIGHT, resume_from=lambda last_event_id: Same(4)), awaited=False)
+    assert type(exercises.resume_from("3")) is int
+    assert exercises.resume_from("3") != 5
+    out: list[object] = []
+    naive = cast("OrdererFactory", Naive(lambda seq, item: [(Same(seq), item)]))
+    orderer: Orderer[str] = watched(replace(RIGHT, SeqOrderer=naive)).SeqOrderer(0, lambda seq, item: out.append(seq))
+    orderer.offer(0, "a")
+    assert [type(seq) for seq in out] == [int]
+
+
 class Naive:
     """An orderer that can be made to err: it emits as `emits` says for each offer."""
 
