@@ -1,5 +1,6 @@
 """How often a lane reads, told without a server and in moved time."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -18,8 +19,9 @@ from tests.support.moved_loop import now, pass_time, run
 class Eager(Server, Line):
     """A server that has a new entry of run 0 for every read, and the only line to it. Keeps when it was read."""
 
-    def __init__(self) -> None:
+    def __init__(self, after_s: float = 0) -> None:
         Server.__init__(self, "redis://127.0.0.1:1/0", "test")
+        self._after_s = after_s
         self.reads: list[float] = []
         self._numbers = count(1)
 
@@ -31,6 +33,7 @@ class Eager(Server, Line):
     async def call(self, packed: bytes, block: timedelta = timedelta(0)) -> Reply:
         """Answer a read."""
         self.reads.append(now())
+        await asyncio.sleep(self._after_s)
         entry: Reply = [b"%d-0" % next(self._numbers), [b"s", b"0", b"k", b"delta", b"d", b"{}"]]
         return [[Keys("test").output("run0").encode(), [entry]]]
 
@@ -54,5 +57,27 @@ def test_a_lane_rests_between_reads_for_each_of_its_streams(streams: int, apart_
             [apart_s] * (len(server.reads) - 2)
         )
         assert len(server.reads) >= 0.1 / apart_s
+
+    run(main())
+
+
+def test_what_was_read_goes_out_before_the_next_read() -> None:
+    """An event gets to a task behind the follower's before its lane, rested though it is, has read again."""
+
+    async def main() -> None:
+        server, keys = Eager(after_s=0.005), Keys("test")
+        lanes, follower = Lanes(server, keys), Follower("run0", keys.output("run0"))
+        lanes.join(follower)
+        arrived = asyncio.Event()
+
+        async def hand_on() -> None:
+            await follower.take()
+            arrived.set()
+
+        handing_on = asyncio.create_task(hand_on())
+        await arrived.wait()
+        assert (len(server.reads), now()) == (1, 0.005)
+        await handing_on
+        await lanes.close()
 
     run(main())

@@ -36,6 +36,9 @@ REST_MOST: Final = timedelta(milliseconds=10)
 costs the same for one entry as for many, and more for more streams; what arrives while a lane rests comes with the next
 read. A run that is no faster than a reader's eye never waits for it alone."""
 
+TURNS: Final = 3
+"""Turns of the event loop that a lane lets pass before it reads on: what it has read first gets to where it goes."""
+
 PAUSE: Final = timedelta(milliseconds=50)
 PAUSE_CAP: Final = timedelta(seconds=2)
 """The pauses before trying again while the server is away: from 50 ms to 2 s."""
@@ -105,6 +108,8 @@ class Lane:
                 channel.deliver(entries)
 
     async def _rest(self) -> None:
+        for _ in range(TURNS):
+            await asyncio.sleep(0)
         now = asyncio.get_running_loop().time()
         rest = min(max(len(self.channels) * REST, REST_LEAST), REST_MOST)
         until = self._rested_at + rest.total_seconds()
