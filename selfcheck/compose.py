@@ -27,6 +27,12 @@ from worker.models.port import Model
 from worker.models.scripted import ScriptedModel
 
 
+def import_adapters() -> None:
+    """Load the adapters of the real services."""
+    import shared.adapters.postgres
+    import shared.adapters.redis  # noqa: F401
+
+
 async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket) -> None:
     """Run what the spec asks for until the server is told to end."""
     settings = Settings.from_environment({**os.environ, **spec.settings})

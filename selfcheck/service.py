@@ -61,7 +61,7 @@ def main() -> None:
         problem = f"port {spec.port} on 127.0.0.1 cannot be had: {os.strerror(error.errno or 0)}"
         _end(Misconfigured("service", problem, "choose another with --port"))
     note(log, "listening", role="+".join(spec.roles), port=listener.getsockname()[1])
-    watch = _Watch(voice.fileno())  # covers a tree that never returns from its import
+    watch = _Watch(voice.fileno())
     try:
         _serve(spec, listener, watch)
     except Unavailable as fault:
@@ -78,20 +78,25 @@ def _end(fault: Unavailable) -> NoReturn:
 
 
 def _serve(spec: ServiceSpec, listener: socket.socket, watch: "_Watch") -> None:
-    from selfcheck.compose import serve
+    from selfcheck.compose import import_adapters, serve
     from shared.exercises import load
 
     role = "+".join(spec.roles)
 
     def announce(file: str) -> None:
         note(log, "tree_file", role=role, file=file)  # should the process end in it, that has a culprit
+        watch.begin()
 
     loaded = load(Path(spec.tree), Path(spec.stand_in), frozenset(spec.replaced), announce)
+    watch.pause()
     for fault in loaded.faults:
         note(
             log, "tree_fault", exercises=[*fault.exercises], file=fault.file, line=fault.line,
             problem=fault.problem, expected=fault.expected,
         )  # fmt: skip
+
+    if spec.redis_url:
+        import_adapters()  # here, not in the loop, which they would hold up
 
     async def start() -> None:
         watch.beat(asyncio.get_running_loop())
@@ -113,12 +118,23 @@ def _run(service: Coroutine[None, None, None]) -> None:
 
 
 class _Watch:
-    """A thread that needs no interpreter shows where the loop stands, unless that is put off, beat by beat."""
+    """A thread that needs no interpreter shows where the loop stands, unless that is put off, beat by beat.
+
+    It reads the stack of a thread that may be running, which can end the process. So it watches only where a tree's
+    code may be what stands still, and not while our own modules load, which on a busy machine takes long enough.
+    """
 
     def __init__(self, voice_fd: int) -> None:
         self._voice_fd = voice_fd
         self._beaten_at: float | None = None
+
+    def begin(self) -> None:
+        """Watch from now on: a tree's file is about to be executed, and may never return."""
         self._put_off()
+
+    def pause(self) -> None:
+        """Watch no more until the loop beats."""
+        faulthandler.cancel_dump_traceback_later()
 
     def beat(self, loop: asyncio.AbstractEventLoop) -> None:
         """Put it off, now and regularly, as long as the loop turns."""

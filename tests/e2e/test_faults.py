@@ -155,8 +155,12 @@ def _alone(fleet: Fleet, worker: Member) -> Iterator[Member]:
 @on_fleet
 async def test_a_gateway_is_killed_under_its_waiters(fleet: Fleet) -> None:
     """Its waiters connect to another one and go on behind the last event that they have."""
-    run_id, _, waiters = await _begun(fleet, waiters=50)
+    # Slow, and then paused: the run must not be over before its waiters are cut off.
+    with _alone(fleet, await fleet.hire("worker", KODA_FRAGMENT_PACE="150ms")) as owner:
+        run_id, _, waiters = await _begun(fleet, waiters=50)
+    owner.pause()
     await fleet.gateways[0].kill()
+    owner.resume()
     await _assert_one_story(fleet, run_id, *waiters)
     assert sum(waiter.following.tries > 1 for waiter in waiters) >= 25
 
@@ -164,10 +168,12 @@ async def test_a_gateway_is_killed_under_its_waiters(fleet: Fleet) -> None:
 @on_fleet
 async def test_a_gateway_is_told_to_end_under_its_waiters(fleet: Fleet) -> None:
     """C5: SIGTERM. It tells them to go elsewhere and exits with 0, long before the run is over."""
-    run_id, _, waiters = await _begun(fleet, waiters=20)
+    run_id, owner, waiters = await _begun(fleet, waiters=20)
     ending = fleet.gateways[0]
+    owner.pause()  # the run must not be over before its waiters are sent away
     ending.terminate()
     assert await ending.ended() == 0
+    owner.resume()
     await _assert_one_story(fleet, run_id, *waiters)
     assert sum(waiter.following.tries > 1 for waiter in waiters) >= 10
 
