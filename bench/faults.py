@@ -28,7 +28,7 @@ async def broken(runs: int, seed: int, at_once: int, minutes: float) -> tuple[Ta
     with local_services() as services:
         async with asyncio.timeout(60 * minutes), open_fleet(services, **SETTINGS) as fleet:
             crowd = Crowd(fleet, seed)
-            mayhem = Mayhem(fleet, seed, crowd.seen)
+            mayhem = Mayhem(fleet, seed, crowd)
             try:
                 await mayhem.over(crowd.converse(runs, at_once))
                 return await crowd.add_up(), mayhem.done

@@ -272,7 +272,7 @@ async def _broken(services: LocalServices, conversations: int, seed: int) -> Tal
     async with open_fleet(services, **SETTINGS) as fleet:
         crowd = Crowd(fleet, seed)
         try:
-            await Mayhem(fleet, seed, crowd.seen, longest_s=1).over(crowd.converse(conversations, conversations))
+            await Mayhem(fleet, seed, crowd, longest_s=1).over(crowd.converse(conversations, conversations))
             return await crowd.add_up()
         finally:
             await crowd.leave()

@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -58,7 +58,7 @@ class Crowd:
         self._seed = seed
         self._sent: dict[str, dict[str, str]] = {}  # runs by message, by session
         self._watched: dict[str, list[Waiter]] = {}
-        self._streamed: dict[str, Sequence[Event]] = {}
+        self._streamed: dict[str, set[Event]] = {}
         self._cancelled: set[str] = set()
 
     def seen(self) -> Mapping[str, int]:
@@ -88,8 +88,6 @@ class Crowd:
                 for each in set(sent.values()):
                     for waiter in self._watched.get(each) or [self._watch(each)]:
                         await waiter.ended()
-                    with suppress(Unavailable):  # looked at now, for the bus may be emptied until the end
-                        self._streamed[each] = await self._fleet.ports.output.entries(each)
         except TimeoutError:
             self.tally.wrong.stuck.append(f"the conversation {session_id}, {plot}: {sent}")
 
@@ -136,6 +134,13 @@ class Crowd:
                     assert answer.status_code == 503, f"{path} was answered by {answer.status_code} {answer.text}"
                 await lapse(TRY_EVERY_S)
 
+    async def look(self) -> None:
+        """Keep what the streams hold now, for the bus may be emptied before the end."""
+        for run_id in list(self._watched):
+            with suppress(Unavailable):
+                entries = await self._fleet.ports.output.entries(run_id)
+                self._streamed.setdefault(run_id, set()).update(entries)
+
     async def leave(self) -> None:
         """Have all waiters leave, wherever they are."""
         await asyncio.gather(*(waiter.stop() for waiters in self._watched.values() for waiter in waiters))
@@ -167,7 +172,9 @@ class Crowd:
         replayed = Waiter(self._fleet.client, run.id)
         if run.status in ENDED:
             await replayed.ended()
-        tally.wrong.add(await judged(self._fleet.ports, run.id, [*waiters, replayed], self._streamed.get(run.id, ())))
+        tally.wrong.add(
+            await judged(self._fleet.ports, run.id, [*waiters, replayed], self._streamed.get(run.id, set()))
+        )
         await self._check_reply(stored)
         await replayed.stop()
 

@@ -14,6 +14,7 @@ import psycopg
 from psycopg import sql
 from redis.asyncio import Redis
 
+from tests.support.conversations import Crowd
 from tests.support.fleet import Fleet
 from tests.support.member import Member
 from tests.support.patience import lapse, until
@@ -27,6 +28,7 @@ SETTINGS: Final = {"KODA_LEASE": f"{LEASE_S}s", "KODA_MAX_ATTEMPTS": "1000", "KO
 LONG_SLEEP_S: Final = (LEASE_S + 0.5, LEASE_S + 3.5)
 SHORT_SLEEP_S: Final = (0.1, 1.0)
 LONGEST_S: Final = 8.0  # a service says nothing: the adapters give up a connection after 5 and 7 s
+GRACE_S: Final = 0.2  # after this long, who woke up has done what he was about to do
 PACE_S: Final = (0.0, 0.5)
 
 Fault = Callable[[], Awaitable[bool]]
@@ -34,18 +36,16 @@ Fault = Callable[[], Awaitable[bool]]
 
 
 class Mayhem:
-    """Does damage until it is cancelled; `done` counts it. `seen` tells the newest seq that a waiter has, by run.
+    """Does damage to a fleet under a crowd; `done` counts it.
 
     No service is away or asleep for more than `longest_s`.
     """
 
-    def __init__(
-        self, fleet: Fleet, seed: int, seen: Callable[[], Mapping[str, int]], longest_s: float = LONGEST_S
-    ) -> None:
+    def __init__(self, fleet: Fleet, seed: int, crowd: Crowd, longest_s: float = LONGEST_S) -> None:
         self.done: Counter[str] = Counter()
         self._fleet = fleet
         self._chance = random.Random(seed)
-        self._seen = seen
+        self._crowd = crowd
         self._longest_s = longest_s
         self._over = False
         self._repairs: set[asyncio.Task[None]] = set()
@@ -127,6 +127,8 @@ class Mayhem:
     async def _wake(self, member: Member, after_s: float) -> None:
         await lapse(after_s)
         member.resume()
+        await lapse(GRACE_S)
+        await self._crowd.look()  # is there anything of what it wrote late?
 
     async def _replace(self, member: Member) -> None:
         await member.ended()
@@ -214,13 +216,14 @@ class Mayhem:
     async def _calm(self) -> None:
         """Return when every run has an owner who is awake, and the store has what the stream had of it then."""
         await until("every run has an owner who is awake", self._owned)
-        tails = {run_id: await self._tail(run_id) for run_id in self._seen()}
+        tails = {run_id: await self._tail(run_id) for run_id in self._crowd.seen()}
         await until("what was published is stored", lambda: self._stored(tails))
+        await self._crowd.look()
 
     async def _settled(self) -> None:
         """Return when the store has all that waiters had seen by now."""
         await lapse(GATEWAYS * 0.02)  # what a gateway has at this moment, its waiters have a moment later
-        seen = dict(self._seen())
+        seen = dict(self._crowd.seen())
         await until("what was seen is stored", lambda: self._stored(seen))
 
     async def _owned(self) -> bool | None:

@@ -1,7 +1,7 @@
 """Waiters of a real gateway, and what is wrong with what they and the store hold in the end."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -127,7 +127,7 @@ class Verdict:
         self.stuck += other.stuck
 
 
-async def judged(ports: Ports, run_id: str, waiters: Sequence[Waiter], streamed: Sequence[Event] = ()) -> Verdict:
+async def judged(ports: Ports, run_id: str, waiters: Sequence[Waiter], streamed: Iterable[Event] = ()) -> Verdict:
     """Compare what the store, the stream and every waiter hold of a run that should have ended: it has to be one story.
 
     The log is contiguous and ends as the status says. Each waiter was given all of it, in order, nothing twice. What is
