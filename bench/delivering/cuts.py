@@ -24,7 +24,7 @@ AWAY: Final = 503
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What readers got altogether: how often they resumed, events that never came, and events that came again."""
+    """What readers got altogether: how often they resumed, events that never came, and such as came again or late."""
 
     resumes: int
     lost: int
@@ -103,8 +103,11 @@ class CutReader:
 
     def tally(self) -> Tally:
         """Compare what came with the log."""
-        lost = len(set(range(self._count)) - set(self.seqs))
-        return Tally(self.connections - 1, lost, len(self.seqs) - len(set(self.seqs)))
+        highest, twice = -1, 0
+        for seq in self.seqs:
+            twice += seq <= highest
+            highest = max(seq, highest)
+        return Tally(self.connections - 1, self._count - len({*self.seqs}), twice)
 
 
 async def read_cut(port: int, runs: Sequence[str], waiters: int, count: int, seed: int, line: Line) -> Tally:
