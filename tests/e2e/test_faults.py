@@ -163,6 +163,7 @@ async def test_a_gateway_is_killed_under_its_waiters(fleet: Fleet) -> None:
     owner.resume()
     await _assert_one_story(fleet, run_id, *waiters)
     assert sum(waiter.following.tries > 1 for waiter in waiters) >= 25
+    await owner.kill()  # too slow for the other tests
 
 
 @on_fleet

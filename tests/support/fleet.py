@@ -118,12 +118,16 @@ class Fleet:
         await member.kill()
         self._guard.gone(member.pid)
 
-    async def owner(self, run_id: str, attempt: int = 1) -> Member:
-        """Return the worker that has claimed the run with this attempt, waiting until one has."""
+    async def owner(self, run_id: str) -> Member:
+        """Return the worker that was the last to claim the run, waiting until one has."""
 
         async def found() -> Member | None:
-            event = "run_moved" if attempt == 1 else "run_taken_over"
-            return next((each for each in self.workers if each.find(event, run_id=run_id, attempt=attempt)), None)
+            claims = {
+                int(str(line["attempt"])): worker
+                for worker in self.workers
+                for line in worker.find("run_moved", run_id=run_id) + worker.find("run_taken_over", run_id=run_id)
+            }
+            return claims[max(claims)] if claims else None
 
         return await until("a worker claims the run", found)
 

@@ -23,6 +23,10 @@ STUBBORN: Final = Patience(failures=100, longest_backoff=timedelta(seconds=1), i
 """A client that does not give up for as long as a test lasts."""
 
 
+WAITER: Final = "waiter"
+"""The name of the tasks of all of them."""
+
+
 class Waiter:
     """A client that follows one run to its end over as many connections as it takes, and keeps what it was given."""
 
@@ -30,7 +34,7 @@ class Waiter:
         self.following = Following(run_id, patience=STUBBORN)
         self.events: list[ServerEvent] = []
         self._changed = asyncio.Event()
-        self._task = asyncio.create_task(self._follow(client))
+        self._task = asyncio.create_task(self._follow(client), name=WAITER)
 
     async def _follow(self, client: httpx.AsyncClient) -> None:
         try:
@@ -80,7 +84,7 @@ class Waiter:
         """Lose its connection and its process, and go on from what it has."""
         if not self.over:
             await self.stop()
-            self._task = asyncio.create_task(self._follow(client))
+            self._task = asyncio.create_task(self._follow(client), name=WAITER)
 
     async def ended(self) -> None:
         """Return when it follows no more.
