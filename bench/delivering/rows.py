@@ -26,6 +26,7 @@ class Sizes:
     """How much is done: all numbers that the quick form makes smaller."""
 
     turns: int
+    latency_turns: int
     latency_events: int
     fan_events: int
     many_events: int
@@ -35,8 +36,8 @@ class Sizes:
     cut_times: int
 
 
-FULL: Final = Sizes(3, 400, 2000, 150, (1, 100, 1000), (1000, 5000), 300, 2)
-QUICK: Final = Sizes(1, 300, 1000, 60, (1, 100), (1000,), 150, 1)
+FULL: Final = Sizes(3, 5, 300, 2000, 150, (1, 100, 1000), (1000, 5000), 300, 2)
+QUICK: Final = Sizes(1, 3, 200, 1000, 60, (1, 100), (1000,), 150, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ def spread(values: Values) -> str:
 def latency(bench: Bench, servers: Sequence[Server], sizes: Sizes) -> list[Row]:
     """Publish → client: one run, one waiter, a fragment every 5 ms."""
     found: dict[str, list[Live]] = {server.name: [] for server in servers}
-    for _ in range(sizes.turns):
+    for _ in range(sizes.latency_turns):
         for server in servers:
             found[server.name].append(measures.live(bench, server, 1, 1, sizes.latency_events, Pace(1, 0.005)))
     rows: list[Row] = []
