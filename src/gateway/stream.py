@@ -1,7 +1,6 @@
 """The response that carries a feed: raw ASGI, one send per chunk, bounded by the client's appetite."""
 
 import logging
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -22,21 +21,17 @@ log = logger("gateway")
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query.
-
-    An ASGI application of its own: what a request's function and its wrappers cost for as long as a stream is open is
-    not paid.
-    """
+    """`GET /runs/{run_id}/events`: the run's stream. A cursor in the header wins over one in the query."""
 
     feeds: Feeds
     waiters: Waiters
     send_timeout_s: float
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Answer a request for a stream."""
+    def of(self, run_id: str, scope: Scope) -> "RunStream":
+        """Return the answer to a request for a stream. A run id that no store can hold belongs to no run."""
         request = Request(scope)
         cursor = request.headers.get("last-event-id", request.query_params.get("last_event_id"))
-        return RunStream(self, run_id_of(request), cursor, {})(scope, receive, send)
+        return RunStream(self, clean(run_id), cursor, {})
 
 
 class RunStream(Response):
@@ -81,9 +76,3 @@ class RunStream(Response):
 
     def _head(self) -> list[tuple[bytes, bytes]]:
         return [*sse.HEADERS, *self.raw_headers]
-
-
-def run_id_of(request: Request) -> str:
-    """Return the path's run id, cleaned: one that no store can hold belongs to no run."""
-    run_id: str = request.path_params["run_id"]
-    return clean(run_id)

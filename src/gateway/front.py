@@ -1,0 +1,48 @@
+"""The gateway's application: Starlette, and for requests for streams a way of their own past it.
+
+A stream is open for minutes, and there are thousands. On the way through the framework each would leave ten coroutines
+and their wrappers lying for all that time, and every frame would have to pass them.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.routing import BaseRoute
+from starlette.types import Receive, Scope, Send
+
+from gateway.problems import answer
+from gateway.stream import Streams
+from shared.errors import KodaError
+
+_STREAM: Final = re.compile(r"/runs/([^/]+)/events")
+
+
+class Front(Starlette):
+    """Serves `routes`, which has one for streams too: it knows other methods, and mounts."""
+
+    def __init__(self, routes: Sequence[BaseRoute], streams: Streams) -> None:
+        super().__init__(
+            routes=routes, exception_handlers={KodaError: answer, HTTPException: answer, Exception: answer}
+        )
+        # A path with a slash too many is unknown; the redirect would go wherever the caller's Host header says.
+        self.router.redirect_slashes = False
+        self._streams = streams
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        found = _STREAM.fullmatch(scope["path"]) if reads else None
+        if found is None:
+            await super().__call__(scope, receive, send)
+            return
+        try:
+            await self._streams.of(found[1], scope)(scope, receive, send)
+        except Exception as fault:  # before the first byte: a stream that has begun tells its client itself
+            response = await answer(Request(scope), fault)
+            await response(scope, receive, send)
+            if not isinstance(fault, KodaError):
+                raise  # as Starlette does, so that the server knows
