@@ -1,4 +1,4 @@
-"""A thousand requests that nobody would write, from one seed: no fault of ours, and every refusal is a document."""
+"""Ten thousand requests that nobody would write, from two seeds: no fault of ours, and every refusal is a document."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from tests.support.asking import Answer, Headers, calling
 from tests.support.houses import House, delta, house, log
 from tests.support.moved_loop import run, settle
 
-REQUESTS = 1_000  # of each seed
+REQUESTS = 5_000  # of each seed; ten thousand in all
 
 CURSORS = [
     b"",
