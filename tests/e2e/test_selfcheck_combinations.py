@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.support.judging import Judged, TwoAtOnce, judge, tree_with
+from tests.support.judging import Judged, TwoAtOnce, judge, rooms, tree_with
 
 CHECK_OF = {1: 1, 2: 2, 3: 4, 4: 5}
 Solved: TypeAlias = tuple[int, ...]
@@ -15,7 +15,8 @@ ALL: list[Solved] = [solved for count in range(5) for solved in combinations((1,
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[Solved, Judged]:
     """Return the judged tree for each combination."""
-    return TwoAtOnce(ALL, lambda solved: judge(tree_with(tmp_path_factory.mktemp("tree") / "tree", solved)))
+    room = rooms(tmp_path_factory)
+    return TwoAtOnce(ALL, lambda solved: judge(tree_with(room() / "tree", solved)))
 
 
 def expected(solved: Solved) -> dict[int, tuple[str, list[int]]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.judging import STARTER, Judged, TwoAtOnce, judge, solution_with
+from tests.support.judging import STARTER, Judged, TwoAtOnce, judge, rooms, solution_with
 
 LONG_S = 25.0  # for a hang and its consequences, on a machine that does other things
 SLEEPER = f"[{sys.executable!r}, '-c', 'import time; time.sleep(3600)']"
@@ -46,9 +46,10 @@ LOADS = {
 @pytest.fixture(scope="module")
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[str, tuple[Path, Judged]]:
     """Return a tree for each, judged."""
+    room = rooms(tmp_path_factory)
 
     def run(name: str) -> tuple[Path, Judged]:
-        tree = solution_with(tmp_path_factory.mktemp("load") / "tree", delivery=LOADS[name][0])
+        tree = solution_with(room() / "tree", delivery=LOADS[name][0])
         return tree, judge(tree)
 
     return TwoAtOnce(LOADS, run)
@@ -131,9 +132,10 @@ CALLS = {
 @pytest.fixture(scope="module")
 def called(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[str, tuple[Path, Judged]]:
     """Return a tree for each, judged by the check of its exercise alone."""
+    room = rooms(tmp_path_factory)
 
     def run(name: str) -> tuple[Path, Judged]:
-        tree = solution_with(tmp_path_factory.mktemp("call") / "tree", delivery=CALLS[name][0])
+        tree = solution_with(room() / "tree", delivery=CALLS[name][0])
         return tree, judge(tree, "--only", "2" if "SeqOrderer" in CALLS[name][0] else "4")
 
     return TwoAtOnce(CALLS, run)
@@ -220,10 +222,11 @@ FORGERIES = {
 @pytest.fixture(scope="module")
 def forged(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[str, Judged]:
     """Return a tree for each, judged by the check of its exercise alone."""
+    room = rooms(tmp_path_factory)
 
     def run(name: str) -> Judged:
         check, lifecycle, delivery = FORGERIES[name]
-        tree = solution_with(tmp_path_factory.mktemp("forged") / "tree", lifecycle=lifecycle, delivery=delivery)
+        tree = solution_with(room() / "tree", lifecycle=lifecycle, delivery=delivery)
         return judge(tree, "--only", str(check))
 
     return TwoAtOnce(FORGERIES, run)

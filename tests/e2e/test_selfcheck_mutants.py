@@ -10,7 +10,7 @@ import pytest
 
 from tests.mutants.catalog import BROKEN, HOSTILE, MISTAKES, VARIANTS, Mutant, write
 from tests.mutants.run import ALL_CHECKS, complaint
-from tests.support.judging import Judged, TwoAtOnce, judge
+from tests.support.judging import Judged, TwoAtOnce, judge, rooms
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,12 @@ SAMPLE = {
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[str, Judged]:
     """Return each of the sample, judged."""
+    room = rooms(tmp_path_factory)
 
     def run(name: str) -> Judged:
         submission = SAMPLE[name]
         options = ["--only", str(submission.played[0])] if submission.alone else []
-        return judge(write(submission.mutant, tmp_path_factory.mktemp("mutant") / "tree"), *options)
+        return judge(write(submission.mutant, room() / "tree"), *options)
 
     return TwoAtOnce(SAMPLE, run)
 

@@ -13,7 +13,18 @@ import psycopg
 import pytest
 import redis
 
-from tests.support.judging import SOLUTION, STARTER, Judged, TwoAtOnce, judge, solution_with, started, tree_with, until
+from tests.support.judging import (
+    SOLUTION,
+    STARTER,
+    Judged,
+    TwoAtOnce,
+    judge,
+    rooms,
+    solution_with,
+    started,
+    tree_with,
+    until,
+)
 from tests.support.real import Urls, own_name, real_urls, services_to_break
 
 SEEDS = (7, 0, 1, 11, 4711)
@@ -81,11 +92,11 @@ REAL = [(tree, seed) for seed in SEEDS for tree in (STARTER, SOLUTION)]
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> TwoAtOnce[tuple[Path, int], tuple[bytes, bytes]]:
     """Return for each tree and seed what is written in memory and on real services."""
-    urls = real_urls()
+    urls, room = real_urls(), rooms(tmp_path_factory)
 
     def run(key: tuple[Path, int]) -> tuple[bytes, bytes]:
         tree, seed = key
-        file = tmp_path_factory.mktemp("results") / "results.json"
+        file = room() / "results.json"
         options = ["--seed", str(seed), *([] if seed == SEEDS[0] else ["--only", "2"])]  # the only check with a seed
         memory = written(judge(tree, *options, results=file), file)
         return memory, written(judge(tree, *options, results=file, changes=on(urls)), file)

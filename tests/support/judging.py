@@ -1,6 +1,7 @@
 """The self-check as a program, run on trees, and everything that can be seen of it from outside."""
 
 import contextlib
+import itertools
 import json
 import os
 import secrets
@@ -13,6 +14,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Generic, TypeVar
+
+import pytest
 
 from selfcheck.trees import EXERCISES, spliced
 from shared.events import Json
@@ -164,6 +167,18 @@ class TwoAtOnce(Generic[K, V]):
             if each not in self._runs:
                 self._runs[each] = self._threads.submit(self._run, each)
         return self._runs[name].result()
+
+
+def rooms(factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Return what gives a folder of its own at each call, from any thread: the factory is no thing for two threads."""
+    root, numbers = factory.mktemp("rooms"), itertools.count()
+
+    def room() -> Path:
+        folder = root / str(next(numbers))
+        folder.mkdir()
+        return folder
+
+    return room
 
 
 def solution_with(folder: Path, *, lifecycle: str = "", delivery: str = "") -> Path:
