@@ -1,0 +1,1 @@
+"""The texts in Chinese, a module for each area."""
