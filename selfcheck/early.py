@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 # The values of options of `run` that take one; the rest are flags. A test holds them against the command's own.
-_WITH_VALUE = {"--tree", "--only", "--seed", "--json"}
+_WITH_VALUE = {"--tree", "--only", "--seed", "--json", "--lang"}
 _FLAGS = {"--real", "--exit-zero"}
 
 DEFAULT_TREE = "starter"
@@ -30,16 +30,17 @@ LAB_SETTINGS = {
 class Options:
     """What to check, where, and where to say so: the options of `run`."""
 
-    __slots__ = ("exit_zero", "json", "only", "real", "seed", "tree")
+    __slots__ = ("exit_zero", "json", "lang", "only", "real", "seed", "tree")
 
     def __init__(
         self, tree: str = DEFAULT_TREE, only: int | None = None, seed: int = DEFAULT_SEED,
-        json: str | None = None, *, real: bool = False, exit_zero: bool = False,
+        json: str | None = None, lang: str | None = None, *, real: bool = False, exit_zero: bool = False,
     ) -> None:  # fmt: skip
         self.tree = tree
         self.only = only
         self.seed = seed
         self.json = json
+        self.lang = lang
         self.real = real
         self.exit_zero = exit_zero
 
@@ -60,10 +61,13 @@ def read_options(arguments: Sequence[str]) -> Options | None:
         else:
             return None
     only, seed = values.get("--only"), values.get("--seed", str(DEFAULT_SEED))
-    if only not in (None, "1", "2", "3", "4", "5", "6") or not (seed.isascii() and seed.isdigit() and len(seed) <= 9):
+    lang = values.get("--lang")
+    if only not in (None, "1", "2", "3", "4", "5", "6") or lang not in (None, "en", "zh"):
+        return None
+    if not (seed.isascii() and seed.isdigit() and len(seed) <= 9):
         return None
     return Options(
-        values.get("--tree", DEFAULT_TREE), None if only is None else int(only), int(seed), values.get("--json"),
+        values.get("--tree", DEFAULT_TREE), None if only is None else int(only), int(seed), values.get("--json"), lang,
         real="--real" in flags, exit_zero="--exit-zero" in flags,
     )  # fmt: skip
 

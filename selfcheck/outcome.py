@@ -1,8 +1,9 @@
 """What a command's end means: exit codes, and the one line for what went wrong."""
 
+import os
 from collections.abc import Callable
 
-from selfcheck import console, early
+from selfcheck import console, early, texts
 from selfcheck.interrupts import INTERRUPTED
 from shared.errors import KodaError, Misconfigured
 
@@ -15,6 +16,7 @@ def play_and_report(options: early.Options, started: early.Started | None = None
     def play() -> int:
         from selfcheck.play import run
 
+        texts.use(texts.choose(options.lang, os.environ) or "en")
         report = run(options, started)
         if any(check.status == "environment" for check in report.checks):
             return ENVIRONMENT

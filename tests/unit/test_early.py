@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from selfcheck import cli, early, outcome
+from selfcheck.commands import run as run_command
 from selfcheck.early import Options, find_tree, in_memory, read_options
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +19,7 @@ def values(options: Options | None) -> dict[str, object] | None:
     return None if options is None else {name: getattr(options, name) for name in Options.__slots__}
 
 
-DEFAULTS = {"tree": "starter", "only": None, "seed": 7, "json": None, "real": False, "exit_zero": False}
+DEFAULTS = {"tree": "starter", "only": None, "seed": 7, "json": None, "lang": None, "real": False, "exit_zero": False}
 
 PLAIN: list[tuple[str, dict[str, object]]] = [
     ("", {}),
@@ -31,6 +32,7 @@ PLAIN: list[tuple[str, dict[str, object]]] = [
     ("--seed=007", {"seed": 7}),
     ("--json out.json --exit-zero", {"json": "out.json", "exit_zero": True}),
     ("--real", {"real": True}),
+    ("--lang zh", {"lang": "zh"}),
     (
         "--exit-zero --only=6 --seed 12 --tree t --json j",
         {"exit_zero": True, "only": 6, "seed": 12, "tree": "t", "json": "j"},
@@ -53,7 +55,7 @@ def test_typer_reads_the_same(line: str, changes: dict[str, object], monkeypatch
         played.append(options)
         return 0
 
-    monkeypatch.setattr(cli, "play_and_report", play_and_report)
+    monkeypatch.setattr(run_command, "play_and_report", play_and_report)
     assert cli.run_command_line(["run", *line.split()]) == 0
     assert [values(options) for options in played] == [{**DEFAULTS, **changes}]
 
@@ -74,9 +76,9 @@ def test_what_is_not_plain_is_left_to_typer(arguments: Sequence[str]) -> None:
 
 def test_every_option_of_the_command_is_known() -> None:
     """What the command takes and what is read early are the same options, with the same defaults."""
-    taken = {f"--{name.replace('_', '-')}" for name in inspect.signature(cli.run).parameters}
+    taken = {f"--{name.replace('_', '-')}" for name in inspect.signature(run_command.command).parameters}
     assert taken == {*early._WITH_VALUE, *early._FLAGS}
-    assert {name: each.default for name, each in inspect.signature(cli.run).parameters.items()} == DEFAULTS
+    assert {name: each.default for name, each in inspect.signature(run_command.command).parameters.items()} == DEFAULTS
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,40 @@
+"""What the commands share: options, and how a command's end becomes an exit code."""
+
+import os
+from collections.abc import Callable
+from typing import Annotated, TypeAlias
+
+import typer
+
+from selfcheck import interrupts, texts
+from selfcheck.outcome import PASSED, said
+
+Tree: TypeAlias = Annotated[str, typer.Option(help="Folder with the exercises.")]
+Language: TypeAlias = Annotated[str | None, typer.Option("--lang", help="en or zh; without it, what LANG says.")]
+
+
+def speak(lang: str | None) -> None:
+    """Show messages in the language that `--lang` names, else in the environment's.
+
+    Raises:
+        typer.BadParameter: we have no texts in that language.
+    """
+    chosen = texts.choose(lang, os.environ)
+    if chosen is None:
+        raise typer.BadParameter(f"{lang!r} is not one of: {', '.join(texts.LANGUAGES)}", param_hint="--lang")
+    texts.use(chosen)
+
+
+def carry_out(
+    command: Callable[[], int | None], take_interrupts: Callable[[], None] = interrupts.raise_once
+) -> "typer.Exit":
+    """Carry a command out and return what ends the program: raise it. None for an exit code is 0."""
+
+    def work() -> int:
+        take_interrupts()
+        return command() or PASSED
+
+    return typer.Exit(said(work))
+
+
+__all__ = ["Language", "Tree", "carry_out", "speak"]

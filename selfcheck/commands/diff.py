@@ -1,0 +1,18 @@
+"""`selfcheck diff`: what the solution changes."""
+
+from typing import Annotated
+
+import typer
+
+from selfcheck.commands.common import Language, carry_out, speak
+
+
+def command(
+    exercise: Annotated[int | None, typer.Argument(min=1, max=4, help="One exercise; without it, all.")] = None,
+    lang: Language = None,
+) -> None:
+    """Show what the solution changes in the starter."""
+    from selfcheck.differing import show
+
+    speak(lang)
+    raise carry_out(lambda: show(exercise))
