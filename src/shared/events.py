@@ -19,6 +19,12 @@ class EventKind(StrEnum):
     DELTA = "delta"  # append this text
     TOOL = "tool"  # the model wants this tool called
     RERUN = "rerun"  # the text and the tools so far are void
+    THINKING = "thinking"  # what the run is about to do, in words
+    TOOL_STARTED = "tool_started"  # a tool of ours begins
+    TOOL_ENDED = "tool_ended"  # and what came of it
+    FORKED = "forked"  # a sub-run is split off; it has a log of its own
+    QUESTION = "question"  # the run waits for its user
+    ANSWER = "answer"  # and this is what it goes on with
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"

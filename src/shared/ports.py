@@ -32,6 +32,7 @@ class Mark(StrEnum):
 
     RERUN = "rerun"  # the run has more messages than you have read
     CANCEL = "cancel"  # the user asked for the run to stop
+    ANSWER = "answer"  # a question of the run has been answered
 
 
 class Marks(Protocol):

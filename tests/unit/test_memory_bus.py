@@ -51,7 +51,8 @@ def test_keys_are_those_of_the_design() -> None:
     assert bus.input_key == "koda:in"
     assert bus.output_key("r") == "koda:out:{r}"
     assert bus.fence_key("r") == "koda:fence:{r}"
-    assert [bus.mark_key("r", mark) for mark in Mark] == ["koda:mark:{r}:rerun", "koda:mark:{r}:cancel"]
+    marks = ["koda:mark:{r}:rerun", "koda:mark:{r}:cancel", "koda:mark:{r}:answer"]
+    assert [bus.mark_key("r", mark) for mark in Mark] == marks
     assert MemoryBus("other").input_key == "other:in"
 
 
