@@ -116,13 +116,12 @@ def _forget(run: RunView, requested: int) -> tuple[RunView, Effects]:
     """Void what was taken under a cursor that the run's history does not know: it is another history's.
 
     Whoever does not hold that cursor (any more) has nothing to forget; so a gap that comes twice voids nothing new.
-    Whoever is told of one is connected.
+    For a run that had ended, nobody lacks a connection: a lost one before that is forgotten, too.
     """
     if requested > max((run.next_seq - 1, *run.held)):
         return run, ()
-    voided = ReplaceText(run.run_id, "", "gap")
-    lost = not run.connected and run.end is None
-    return RunView(run.run_id), (voided, ShowReconnected(run.run_id)) if lost else (voided,)
+    connected = run.connected or run.end is not None
+    return RunView(run.run_id, connected=connected), (ReplaceText(run.run_id, "", "gap"),)
 
 
 def read_run(run: RunView, read: ReadRun) -> tuple[RunView, Effects]:
