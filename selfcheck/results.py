@@ -10,13 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
+from selfcheck.texts import Message, Words, english
 from shared.errors import Misconfigured
 from shared.events import Json
 
 VERSION = 1
+
+Seen: TypeAlias = "Json | Message"
+Evidence: TypeAlias = Mapping[str, Seen]
+"""What was seen, by name, in the order in which it was seen: values, and words about them."""
 
 
 class State(StrEnum):
@@ -35,10 +41,10 @@ class State(StrEnum):
 class Finding:
     """What is wrong, in four lines: the rule, what was given, what that calls for, what came instead."""
 
-    broken_rule: str
-    given: str
-    expected: str
-    actual: str
+    broken_rule: Words
+    given: Words
+    expected: Words
+    actual: Words
 
 
 NOTHING_WRONG = Finding("", "", "", "")
@@ -46,31 +52,33 @@ NOTHING_WRONG = Finding("", "", "", "")
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check's result, as the report and the JSON show it."""
+    """One check's result. The report shows it in the language in use, the JSON in English."""
 
     id: int
-    name: str
+    name: Words
     exercise: int | None  # check 3 has none of its own
     status: State
     finding: Finding = NOTHING_WRONG
     where: str = ""  # file:line of the function to open
     blocked_by: Sequence[int] = ()
-    evidence: Mapping[str, Json] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
         """Return the members in the order of the design."""
         return {
             "id": self.id,
-            "name": self.name,
+            "name": english(self.name),
             "exercise": self.exercise,
             "status": str(self.status),
-            "broken_rule": self.finding.broken_rule,
-            "given": self.finding.given,
-            "expected": self.finding.expected,
-            "actual": self.finding.actual,
+            "broken_rule": english(self.finding.broken_rule),
+            "given": english(self.finding.given),
+            "expected": english(self.finding.expected),
+            "actual": english(self.finding.actual),
             "where": self.where,
             "blocked_by": [*self.blocked_by],
-            "evidence": dict(self.evidence),
+            "evidence": {
+                name: english(seen) if isinstance(seen, Message) else seen for name, seen in self.evidence.items()
+            },
         }
 
 
