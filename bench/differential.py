@@ -66,7 +66,7 @@ async def opened(urls: Urls) -> AsyncIterator[Real]:
     store = await PostgresStore.open(urls.database, schema=name, clock=clock)
     try:
         yield Real(urls, name, Ports(
-            store, bus.output, bus.queue, bus.marks, clock,
+            store, bus.output, bus.queue, bus.marks, store, store, clock,
             flush=lambda: delete_prefix(urls.redis, name),
             audit=lambda run_id: audit_of(urls.database, name, run_id),
         ))  # fmt: skip

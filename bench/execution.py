@@ -121,7 +121,7 @@ async def open_place(urls: Urls) -> AsyncIterator[Place]:
     store = await PostgresStore.open(urls.database, schema=name, clock=clock)
     connection = await psycopg.AsyncConnection.connect(urls.database, autocommit=True)
     try:
-        ports = Ports(store, bus.output, bus.queue, bus.marks)
+        ports = Ports(store, bus.output, bus.queue, bus.marks, store, store)
         yield Place(urls, name, ports, Ledger(store, clock, RULES), connection)
     finally:
         await connection.close()

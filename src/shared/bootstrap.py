@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from shared.addresses import Urls
+from shared.forks import Forks
 from shared.ports import InputQueue, Marks, OutputStream, Store
+from shared.questions import Questions
 from shared.settings import Settings
 
 
@@ -20,6 +22,8 @@ class Ports:
     output: OutputStream
     queue: InputQueue
     marks: Marks
+    questions: Questions
+    forks: Forks
 
 
 @asynccontextmanager
@@ -34,10 +38,8 @@ async def open_ports(urls: Urls | None, settings: Settings) -> AsyncIterator[Por
         from shared.adapters.clock import SystemClock
         from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream, MemoryStore
 
-        memory = MemoryBus(settings.prefix)
-        yield Ports(
-            MemoryStore(SystemClock()), MemoryOutputStream(memory), MemoryInputQueue(memory), MemoryMarks(memory)
-        )
+        memory, tables = MemoryBus(settings.prefix), MemoryStore(SystemClock())
+        yield Ports(tables, MemoryOutputStream(memory), MemoryInputQueue(memory), MemoryMarks(memory), tables, tables)
         return
     async with _open_real(urls, settings) as ports:
         yield ports
@@ -53,7 +55,7 @@ async def _open_real(urls: Urls, settings: Settings) -> AsyncIterator[Ports]:
     try:
         store = await PostgresStore.open(urls.database, schema=settings.schema, clock=SystemClock())
         try:
-            yield Ports(store, bus.output, bus.queue, bus.marks)
+            yield Ports(store, bus.output, bus.queue, bus.marks, store, store)
         finally:
             await store.close()
     finally:

@@ -17,7 +17,9 @@ import pytest
 
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream, MemoryStore
+from shared.forks import Forks
 from shared.ports import InputQueue, Marks, OutputStream, Store
+from shared.questions import Questions
 from shared.run import RunStatus
 
 PATIENCE_S = 30.0
@@ -45,6 +47,8 @@ class Ports:
     output: OutputStream
     queue: InputQueue
     marks: Marks
+    questions: Questions
+    forks: Forks
     clock: MovedClock
     flush: Callable[[], Awaitable[None]]
     audit: Callable[[str], Awaitable[Sequence[Audit]]]
@@ -65,7 +69,8 @@ async def open_memory() -> AsyncIterator[Ports]:
     async def audit(run_id: str) -> Sequence[Audit]:
         return [Audit(row.source, row.target, row.attempt, row.why) for row in store.transitions(run_id)]
 
-    yield Ports(store, MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus), clock, flush, audit)
+    output, queue, marks = MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus)
+    yield Ports(store, output, queue, marks, store, store, clock, flush, audit)
     await store.close()
 
 

@@ -842,7 +842,7 @@ def test_more_routes_come_first() -> None:
 
     async def main() -> None:
         gateway = house()
-        ports = Ports(gateway.store, gateway.output, gateway.queue, gateway.marks)
+        ports = Ports(gateway.store, gateway.output, gateway.queue, gateway.marks, gateway.store, gateway.store)
         built, _ = build(ports, SOLUTION, gateway.clock, SETTINGS)
         app = built.app(Route("/healthz", hello))
         assert (await ask(app, "GET", "/healthz")).body == b"hello"

@@ -90,7 +90,7 @@ class Floor:
 
 def floor_on(ports: adapters.Ports) -> Floor:
     """Return the floor on an adapter's ports."""
-    return Floor(Ports(ports.store, ports.output, ports.queue, ports.marks), ports.clock)
+    return Floor(Ports(ports.store, ports.output, ports.queue, ports.marks, ports.questions, ports.forks), ports.clock)
 
 
 @asynccontextmanager
@@ -220,7 +220,7 @@ def test_a_cancel_while_the_bus_is_broken() -> None:
     async def main() -> None:
         bus = await RedisBus.connect(services.redis_url, prefix=name)
         store = await PostgresStore.open(services.database_url, schema=name, clock=SystemClock())
-        floor = Floor(Ports(store, bus.output, bus.queue, bus.marks), SystemClock())
+        floor = Floor(Ports(store, bus.output, bus.queue, bus.marks, store, store), SystemClock())
         model, ended = Puppet(), Barrier()
         tap(store, "finish", after=ended)
         try:
@@ -307,7 +307,7 @@ def test_a_model_that_blocks_the_loop() -> None:
         bus = await RedisBus.connect(services.redis_url, prefix=name)
         store = await PostgresStore.open(services.database_url, schema=name, clock=SystemClock())
         try:
-            yield Floor(Ports(store, bus.output, bus.queue, bus.marks), SystemClock())
+            yield Floor(Ports(store, bus.output, bus.queue, bus.marks, store, store), SystemClock())
         finally:
             await store.close()
             await bus.close()

@@ -90,7 +90,7 @@ def house(
     """Build a gateway. A test that needs a store or a stream with a fault gives a class of its own."""
     clock, bus = MovedClock(), MemoryBus()
     memory, stream, queue, marks = store(clock), output(bus), MemoryInputQueue(bus), MemoryMarks(bus)
-    gateway, feeds = build(Ports(memory, stream, queue, marks), exercises, clock, settings)
+    gateway, feeds = build(Ports(memory, stream, queue, marks, memory, memory), exercises, clock, settings)
     return House(memory, bus, stream, queue, marks, clock, feeds, gateway.app())
 
 

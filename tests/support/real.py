@@ -93,7 +93,7 @@ async def open_real() -> AsyncIterator[Ports]:
         return await audit_of(urls.database, name, run_id)
 
     try:
-        yield Ports(store, bus.output, bus.queue, bus.marks, clock, flush, audit)
+        yield Ports(store, bus.output, bus.queue, bus.marks, store, store, clock, flush, audit)
     finally:
         await store.close()
         await bus.close()

@@ -56,7 +56,7 @@ class Workshop:
         store = MemoryStore(LoopClock(), now)
         store._tables = self.store._tables
         bus = self.bus
-        return Ports(store, MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus))
+        return Ports(store, MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus), store, store)
 
     async def accept(self, text: str = "hello", session_id: str = "s", *, told: bool = True) -> Accepted:
         """Take a message as the gateway does. Not `told`: its doorbell or mark is lost."""
@@ -104,7 +104,7 @@ class Workshop:
 async def open_workshop(settings: Settings | None = None, rules: Exercises = RULES) -> AsyncIterator[Workshop]:
     """Open an empty workshop."""
     bus, store = MemoryBus(seconds=now), MemoryStore(LoopClock(), now)
-    ports = Ports(store, MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus))
+    ports = Ports(store, MemoryOutputStream(bus), MemoryInputQueue(bus), MemoryMarks(bus), store, store)
     ledger = Ledger(store, LoopClock(), rules)
     with noting() as notes:
         yield Workshop(bus, store, ports, ledger, settings if settings is not None else Settings(), notes)

@@ -7,7 +7,6 @@ from datetime import timedelta
 from shared.adapters.memory.base import StoreBase
 from shared.adapters.memory.indexes import UniqueViolation
 from shared.adapters.memory.schema import RunRow, Transition
-from shared.errors import Fenced
 from shared.events import Event
 from shared.ports import Claim, Ending, Held, Message, Resumed, StoredRun
 from shared.run import ACTIVE, RunStatus
@@ -97,9 +96,7 @@ class Executing(StoreBase):
     async def append(self, run_id: str, attempt: int, events: Sequence[Event]) -> None:
         """Append events to the log of an active run."""
         tables = self._ready()
-        row = tables.run_by_id.find(run_id)
-        if row is None or not row.active or row.attempt != attempt:
-            raise Fenced(run_id, attempt)
+        self._owned(run_id, attempt)
         with tables.journal:
             for event in events:
                 tables.events.insert_new(event)

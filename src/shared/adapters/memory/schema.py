@@ -1,13 +1,15 @@
 """The tables of the memory store: the rows they hold and the indexes that answer its questions without a scan."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import count
 
 from shared.adapters.memory.indexes import Ordered, Unique
 from shared.adapters.memory.tables import Journal, Table
 from shared.events import Event
+from shared.forks import SEPARATOR, Fork
 from shared.ports import Accepted, Message, Resumed, StoredRun
+from shared.questions import Question, QuestionState
 from shared.run import ACTIVE, ENDED, Run, RunStatus
 
 
@@ -89,6 +91,26 @@ class Transition:
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionRow:
+    """One row of `questions`. It is standing while it has its number; the state is the one that was written."""
+
+    serial: int
+    asked: Question
+    standing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ForkRow:
+    """One row of `forks`: what a sub-run is for. It is standing while it has its number."""
+
+    run_id: str
+    parent_id: str
+    number: int
+    title: str
+    standing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """A session and its claimable run: kept so that looking for work costs nothing, however many runs there are."""
 
@@ -124,6 +146,10 @@ class Tables:
             lambda row: True if row.ended and row.archived_text is None else None,
             lambda row: (row.updated_at, row.serial),
         )
+        self.unended_sub_runs: Ordered[RunRow] = Ordered(
+            lambda row: None if row.ended or row.cancel_asked or SEPARATOR not in row.session_id else True,
+            lambda row: (row.created_at, row.serial),
+        )
         self.runs: Table[RunRow] = Table(
             self.journal,
             self.run_by_id,
@@ -134,6 +160,7 @@ class Tables:
             self.runs_by_owner,
             self.leases,
             self.unarchived,
+            self.unended_sub_runs,
         )
 
         self.input_by_id: Unique[InputRow] = Unique(
@@ -153,6 +180,24 @@ class Tables:
         self.transitions_by_run: Ordered[Transition] = Ordered(lambda row: row.run_id, lambda row: (row.serial,))
         self.transitions: Table[Transition] = Table(self.journal, self.transition_by_serial, self.transitions_by_run)
 
+        self.question_by_id: Unique[QuestionRow] = Unique("questions_pkey", lambda row: row.asked.id)
+        self.question_by_number: Unique[QuestionRow] = Unique(
+            "questions_run_number", lambda row: (row.asked.run_id, row.asked.number) if row.standing else None
+        )
+        self.questions_by_run: Ordered[QuestionRow] = Ordered(lambda row: row.asked.run_id, lambda row: (row.serial,))
+        self.questions: Table[QuestionRow] = Table(
+            self.journal, self.question_by_id, self.question_by_number, self.questions_by_run
+        )
+
+        self.fork_by_run: Unique[ForkRow] = Unique("forks_pkey", lambda row: row.run_id)
+        self.fork_by_number: Unique[ForkRow] = Unique(
+            "forks_parent_number", lambda row: (row.parent_id, row.number) if row.standing else None
+        )
+        self.forks_by_parent: Ordered[ForkRow] = Ordered(
+            lambda row: row.parent_id, lambda row: (row.number, row.run_id)
+        )
+        self.forks: Table[ForkRow] = Table(self.journal, self.fork_by_run, self.fork_by_number, self.forks_by_parent)
+
         self.ready_by_session: Unique[Ready] = Unique("ready_pkey", lambda row: row.session_id)
         self.ready_by_age: Ordered[Ready] = Ordered(lambda _: True, lambda row: (row.created_at, row.serial))
         self.ready: Table[Ready] = Table(self.journal, self.ready_by_session, self.ready_by_age)
@@ -162,6 +207,19 @@ class Tables:
         inputs, newest = self.inputs_by_run.count(row.id), self.events_by_run.last(row.id)
         last_seq = None if newest is None else newest.seq
         return StoredRun(row.run(), row.ordinal, inputs, last_seq, row.cancel_asked, row.archived_text)
+
+    def question(self, row: QuestionRow) -> Question:
+        """Return a question as it stands: an open one is withdrawn by whatever ends its run or asks it to stop."""
+        run = self.run_by_id.find(row.asked.run_id)
+        assert run is not None, "a question is a run's"
+        withdrawn = row.asked.state is QuestionState.OPEN and not (run.active and not run.cancel_asked)
+        return replace(row.asked, state=QuestionState.WITHDRAWN) if withdrawn else row.asked
+
+    def fork(self, row: ForkRow) -> Fork:
+        """Return a fork as it stands."""
+        run = self.run_by_id.find(row.run_id)
+        assert run is not None, "a fork is a run's"
+        return Fork(row.parent_id, row.number, row.title, self.stored(run))
 
     def settle(self, session_id: str) -> None:
         """Note which run of a session is claimable now. To be called by every transaction that may change it."""

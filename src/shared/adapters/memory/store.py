@@ -6,13 +6,15 @@ from datetime import datetime
 
 from shared.adapters.memory.accepting import Accepting
 from shared.adapters.memory.executing import Executing
+from shared.adapters.memory.forking import Forking
+from shared.adapters.memory.questioning import Questioning
 from shared.adapters.memory.reading import Reading
 from shared.adapters.memory.schema import Transition
 from shared.events import TERMINAL
 
 
-class MemoryStore(Accepting, Executing, Reading):
-    """`Store` in memory; gateway and worker of one process share one.
+class MemoryStore(Accepting, Executing, Reading, Questioning, Forking):
+    """`Store`, `Questions` and `Forks` in memory; gateway and worker of one process share one.
 
     `clock` gives the times of status changes. `seconds` is the monotonic source that leases are measured with, so that
     a clock that was moved ends none; a test gives one that it moves.
@@ -45,6 +47,8 @@ class MemoryStore(Accepting, Executing, Reading):
                 for event in reversed(tables.events_by_run.rows(run_id)):
                     if event.kind not in TERMINAL:
                         tables.events.delete(event)
+                self._drop_questions(run_id)
+                self._drop_forks(run_id)
         return row is not None
 
     async def ping(self) -> None:
