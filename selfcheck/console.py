@@ -6,6 +6,8 @@ import sys
 
 from rich.console import Console
 
+from selfcheck.texts import Words
+
 _PLAIN = {"→": "->", "…": "...", "✓": "+", "✗": "x", "○": "o", "—": "-", "·": "-"}
 
 
@@ -39,7 +41,7 @@ out = Output(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
 
 
-def tell(fault: str) -> None:
+def tell(fault: Words) -> None:
     """Say in one line on `err` why a command could not do its work."""
     err.print(f"selfcheck: {fault}", style="red", markup=False, soft_wrap=True)
 

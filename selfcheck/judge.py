@@ -17,8 +17,10 @@ from selfcheck.checks.check import Check
 from selfcheck.logbook import Line
 from selfcheck.playing import Outcome, play, shown_at
 from selfcheck.process import Service, start
+from selfcheck.recognising import recognised
 from selfcheck.results import CheckResult, Finding, State
 from selfcheck.spec import ServiceSpec
+from selfcheck.texts import say
 from shared.foreign import shown
 
 ALL = frozenset(trees.EXERCISES)
@@ -94,7 +96,8 @@ class Judge:
 
     def _note_fault(self, line: Line) -> None:
         where = str(line["file"]) if line["line"] is None else f"{line['file']}:{line['line']}"
-        finding = Finding("The tree loads.", where, str(line["expected"]), f"{line['file']} {line['problem']}")
+        problem = say("playing.file_problem", file=str(line["file"]), problem=recognised(str(line["problem"])))
+        finding = Finding(say("playing.loads"), where, recognised(str(line["expected"])), problem)
         numbers = line["exercises"]
         assert isinstance(numbers, list), "a fault names its exercises"
         for number in numbers:
@@ -106,13 +109,17 @@ class Judge:
         mine = {number for number, exercise in trees.EXERCISES.items() if file.endswith(exercise.file)} - self._unfit
         if not mine or file == shown(Path(self._spec.stand_in) / Path(file).name):
             raise service.why_not_started()
-        given = f"import of {file}"
-        if service.hung_at is not None or service.stopped:
-            finding = Finding("A tree's file defines things and returns.", given, "it returns", "it does not return")
+        hangs = service.hung_at is not None or service.stopped
+        ended = say("playing.process_ended", code=str(service.exit_code))
+        finding = Finding(
+            say("playing.defines"),
+            say("playing.import", file=file),
+            say("playing.returns"),
+            say("playing.does_not_return") if hangs else ended,
+        )
+        if hangs:
             outcome = Outcome(State.HUNG, finding, {}, shown_at(service.hung_at or file))
         else:
-            actual = f"the process ended with exit code {service.exit_code}"
-            finding = Finding("A tree's file defines things and returns.", given, "it returns", actual)
             outcome = Outcome(State.CRASHED, finding, {}, file)
         for number in mine:
             self._faults[number] = outcome

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from gateway.guard import Guard
 from selfcheck.probes import raised_at, safely
+from selfcheck.texts import Words, english, say
 from shared.exercises import Exercises, Orderer, OrdererFactory
 from shared.logs import logger, note
 from shared.run import Run, RunStatus
@@ -44,7 +45,7 @@ def observed(exercises: Exercises, awaited: Callable[[], bool]) -> Exercises:
     def resume_from(last_event_id: str | None) -> int:
         answer = _watch(3, lambda: exercises.resume_from(last_event_id))
         if not _is_number(answer) or int.__lt__(answer, 0):
-            raise _strayed(3, f"resume_from({last_event_id!r})", "a number, 0 or more", safely(lambda: repr(answer)))
+            raise _strayed(3, f"resume_from({last_event_id!r})", say("strays.number"), safely(lambda: repr(answer)))
         return _plain(answer)
 
     def orderer(start: int, emit: Callable[[int, T], None], /) -> Orderer[T]:
@@ -75,8 +76,8 @@ class _ObservedOrderer(Orderer[T]):
 
     def _take(self, seq: int, item: T) -> None:
         if not _is_number(seq) or type(item) is not self._kind:
-            actual = f"emit({_shown(seq)}, {_shown(item)})"
-            raise _strayed(2, "an offer", "emit(number, item), with what was offered", actual)
+            actual = say("strays.emit", seq=_shown(seq), item=_shown(item))
+            raise _strayed(2, say("strays.offer"), say("strays.emit_as_offered"), actual)
         seq = _plain(seq)
         self._owed.discard(seq)
         self._emit(seq, item)
@@ -84,8 +85,8 @@ class _ObservedOrderer(Orderer[T]):
     def _refuse_withheld(self, seq: int) -> None:
         due = min(self._owed)
         if due < self._offered.next_seq:
-            given = f"offer({seq}, …), with all before {self._offered.next_seq} offered by then"
-            raise _strayed(2, given, f"emit({due}, …) before it returns", f"{due} was not emitted")
+            given = say("strays.offer_with_all", seq=seq, next=self._offered.next_seq)
+            raise _strayed(2, given, say("strays.emit_before_return", seq=due), say("strays.not_emitted", seq=due))
 
 
 def _is_number(answer: object) -> bool:
@@ -96,12 +97,13 @@ def _plain(number: int) -> int:
     return int.__add__(number, 0)  # whatever it makes of comparisons: the house does not go by chance
 
 
-def _shown(argument: object) -> str:
+def _shown(argument: object) -> Words:
     kind = safely(lambda: type(argument).__name__)
-    return safely(lambda: repr(argument)) if _is_number(argument) else f"a {kind}"
+    return safely(lambda: repr(argument)) if _is_number(argument) else say("strays.a_kind", kind=kind)
 
 
-def _strayed(number: int, given: str, expected: str, actual: str) -> ExerciseStrayed:
+def _strayed(number: int, *told: Words) -> ExerciseStrayed:
+    given, expected, actual = map(english, told)
     note(log, "exercise_strayed", logging.ERROR, exercise=number, given=given, expected=expected, actual=actual)
     return ExerciseStrayed(f"exercise {number}: {given}: expected {expected}: {actual}")
 

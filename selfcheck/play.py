@@ -12,8 +12,10 @@ from selfcheck.checks import CHECKS
 from selfcheck.console import out, tell
 from selfcheck.judge import Judge
 from selfcheck.process import Service
+from selfcheck.recognising import explained, recognised, service_name
 from selfcheck.results import CheckResult, Finding, Report, State, write_json
 from selfcheck.spec import BOTH, ServiceSpec, new_token
+from selfcheck.texts import say
 from selfcheck.trees import kit_root
 from shared.addresses import Urls, choose
 from shared.errors import Misconfigured, Unavailable
@@ -64,7 +66,7 @@ def run(options: early.Options, started: early.Started | None) -> Report:
     except Unavailable as fault:
         if fault.service in {"--json", "settings"}:
             raise
-        tell(str(fault))
+        tell(explained(fault))
         told = _finding(fault)
         for check in [check for check in CHECKS if options.only in (None, check.id)][len(results) :]:
             add(CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, told))
@@ -100,5 +102,6 @@ def _first_service(tree: str, urls: Urls | None, started: early.Started | None) 
 
 
 def _finding(fault: Unavailable) -> Finding:
-    remedy = fault.remedy if isinstance(fault, Misconfigured) else "see that it runs and can be reached, then try again"
-    return Finding(f"The {fault.service} answers.", "", remedy, fault.problem)
+    remedy = recognised(fault.remedy) if isinstance(fault, Misconfigured) else say("playing.start_it")
+    rule = say("playing.service_answers", service=service_name(fault))
+    return Finding(rule, "", remedy, recognised(fault.problem))

@@ -1,6 +1,5 @@
 """One play of one check on one service, and how it came out, before anybody asks whose fault it is."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,11 +9,12 @@ from selfcheck import trees
 from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.logbook import Line
 from selfcheck.process import Service
-from selfcheck.results import NOTHING_WRONG, Finding, State
+from selfcheck.recognising import recognised, service_name
+from selfcheck.results import NOTHING_WRONG, Evidence, Finding, Seen, State
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import say
 from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
-from shared.events import Json
 from shared.foreign import shown, told
 
 
@@ -24,7 +24,7 @@ class Outcome:
 
     state: State
     finding: Finding = NOTHING_WRONG
-    evidence: Mapping[str, Json] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
     where: str = ""  # where it raised or hangs, when that is known
     accused: int | None = None  # the exercise that the service blames
 
@@ -38,7 +38,7 @@ def shown_at(place: str) -> str:
 def play(check: Check, service: Service, seed: int) -> Outcome:
     """Play one check on one service. One that did not do its part is ended by this."""
     service.refusals_expected = False
-    evidence: dict[str, Json] = {}
+    evidence: dict[str, Seen] = {}
     try:
         with Stage(service, seed) as stage:
             evidence = stage.evidence
@@ -59,11 +59,12 @@ def _play(check: Check, stage: Stage) -> Outcome:
     except Broken as broken:
         return Outcome(State.FAILED, broken.finding)
     except ProbeRaised as raised:
-        finding = Finding("The exercise answers.", raised.given, "an answer", f"{raised.raised}: {raised.message}")
+        actual = f"{raised.raised}: {raised.message}"
+        finding = Finding(say("playing.exercise_answers"), raised.given, say("playing.an_answer"), actual)
         return Outcome(State.CRASHED, finding, where=shown_at(raised.where))
     except (msgspec.MsgspecError, ValueError, LookupError, TypeError, AssertionError) as garbled:
         # Whatever is in the service may answer whatever it likes; the judge is not to fall over it.
-        finding = Finding("The service keeps to its protocol.", "", "an answer as agreed", told(garbled))
+        finding = Finding(say("playing.keeps_protocol"), "", say("playing.as_agreed"), told(garbled))
         return Outcome(State.FAILED, finding)
     return Outcome(State.PASSED)
 
@@ -81,32 +82,36 @@ def _reason(trouble: Exception, service: Service, exit_code: int | None) -> Outc
     if service.log.all("not_started"):
         raise service.why_not_started()
     if service.hung_at is not None or service.stopped:
-        actual = "it does not return" if service.hung_at is not None else "it stopped its own process"
-        finding = Finding("The exercise returns.", "a call by the service", "it returns", actual)
+        hangs = service.hung_at is not None
+        actual = say("playing.does_not_return") if hangs else say("playing.stopped_itself")
+        finding = Finding(say("playing.exercise_returns"), say("playing.call"), say("playing.returns"), actual)
         file, _, line = (service.hung_at or ":0").rpartition(":")
         accused = trees.exercise_at(Path(service.spec.tree), file, int(line))
         return Outcome(State.HUNG, finding, where=shown_at(service.hung_at or ""), accused=accused)
     if service.fault is not None:
         return _told_by(service.fault)
     if isinstance(trouble, Silent):
-        return Outcome(State.FAILED, Finding("The service goes on.", "", trouble.awaited, "it did not come"))
+        finding = Finding(say("playing.goes_on"), "", trouble.awaited, say("playing.did_not_come"))
+        return Outcome(State.FAILED, finding)
     if isinstance(trouble, Unavailable):
-        return Outcome(State.ENVIRONMENT, Finding(f"The {trouble.service} answers.", "", "", trouble.problem))
-    actual = f"it ended with exit code {exit_code}"
-    return Outcome(State.CRASHED, Finding("The service goes on.", "", "it runs on", actual))
+        rule = say("playing.service_answers", service=service_name(trouble))
+        return Outcome(State.ENVIRONMENT, Finding(rule, "", "", recognised(trouble.problem)))
+    actual = say("playing.ended", code=str(exit_code))
+    return Outcome(State.CRASHED, Finding(say("playing.goes_on"), "", say("playing.runs_on"), actual))
 
 
 def _told_by(line: Line) -> Outcome:
     """Say what a line says of an exercise that went wrong inside the service."""
     if line["event"] == "illegal_transition":
         move = f"transition({line['source']}, {line['target']})"
-        finding = Finding("A run can move as the table says.", move, f"returns {line['target']}", "it was refused")
+        target = say("playing.returns_target", target=str(line["target"]))
+        finding = Finding(say("playing.moves"), move, target, say("playing.was_refused"))
         return Outcome(State.FAILED, finding, accused=1)
     accused = int(str(line["exercise"]))
     if line["event"] == "exercise_strayed":
-        given, expected, actual = (str(line[name]) for name in ("given", "expected", "actual"))
-        rule = f"What exercise {accused} does can be worked with."
-        return Outcome(State.FAILED, Finding(rule, given, expected, actual), accused=accused)
-    given, actual = f"a call by the service of exercise {accused}", f"{line['raised']}: {line['message']}"
-    finding = Finding("The exercise answers.", given, "an answer", actual)
+        given, expected, did = (recognised(str(line[name])) for name in ("given", "expected", "actual"))
+        rule = say("playing.exercise_workable", number=accused)
+        return Outcome(State.FAILED, Finding(rule, given, expected, did), accused=accused)
+    call, raised = say("playing.call_of", number=accused), f"{line['raised']}: {line['message']}"
+    finding = Finding(say("playing.exercise_answers"), call, say("playing.an_answer"), raised)
     return Outcome(State.CRASHED, finding, where=shown_at(str(line["where"])), accused=accused)

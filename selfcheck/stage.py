@@ -19,8 +19,9 @@ import msgspec
 
 from client.follow import open_stream
 from selfcheck.process import Service
-from selfcheck.results import Finding
+from selfcheck.results import Finding, Seen
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
+from selfcheck.texts import Words, english, say
 from selfcheck.watcher import PATIENCE_S, Gone, Silent, Watcher, guarded
 from shared.events import Json
 
@@ -31,9 +32,9 @@ _SIDES = {"gate": ("gateway", "worker"), "mark": ("gateway", "worker"), "late_wr
 class Broken(Exception):
     """What must hold does not. The evidence gathered so far goes with it."""
 
-    def __init__(self, rule: str, given: str, expected: str, actual: str) -> None:
+    def __init__(self, rule: Words, given: Words, expected: Words, actual: Words) -> None:
         self.finding = Finding(rule, given, expected, actual)
-        super().__init__(actual)
+        super().__init__(english(actual))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Stage:
 
     def __init__(self, service: Service, seed: int) -> None:
         self.seed = seed
-        self.evidence: dict[str, Json] = {}
+        self.evidence: dict[str, Seen] = {}
         self.log = service.log
         self._service = service
         self._client = httpx.Client(
@@ -94,10 +95,10 @@ class Stage:
     def _watch(self, run_id: str, cursor: int | None) -> Iterator[Watcher]:
         idle = timedelta(seconds=PATIENCE_S)
         stack = contextlib.ExitStack()
-        with guarded(f"the stream of {self.name(run_id)}"):
+        with guarded(say("playing.stream", run=self.name(run_id))):
             stream = stack.enter_context(open_stream(self._client, run_id, cursor, idle=idle))
             if stream.status != httpx.codes.OK:
-                raise Silent(f"the stream of {self.name(run_id)}, which answered {stream.status}")
+                raise Silent(say("playing.stream_answered", run=self.name(run_id), status=stream.status))
         with stack:
             yield Watcher(self.name(run_id), stream)
 
@@ -118,7 +119,7 @@ class Stage:
             last_seq = self.standing(run_id)["last_seq"]
             if isinstance(last_seq, int) and last_seq >= seq:
                 return
-        raise Silent(f"event {seq} of {self.name(run_id)} in the store")
+        raise Silent(say("playing.stored", seq=seq, run=self.name(run_id)))
 
     # what the lab does
 
@@ -140,7 +141,7 @@ class Stage:
             self.log.wait("marked", PATIENCE_S, mark=mark)
 
     def _move(self, url: str, calls: Sequence[tuple[str, list[Json]]]) -> list[Json]:
-        with guarded("the lab"):
+        with guarded(say("playing.lab")):
             response = self._client.post(f"{url}{LAB_PATH}", content=msgspec.json.encode(calls))
         answers: list[Json] = msgspec.json.decode(response.content)
         return answers
@@ -169,7 +170,7 @@ class Stage:
         if line is None:
             if self._service.exit_code is not None:
                 raise Gone
-            raise Silent(f"the log line {event}")
+            raise Silent(say("playing.log_line", event=event))
         return dict(line)
 
     def expect_refusals(self) -> None:
@@ -181,12 +182,12 @@ class Stage:
         return self._names.get(run_id, "a run")
 
     def _request(self, method: str, path: str, body: bytes | None = None) -> dict[str, Json]:
-        with guarded(f"the answer to {method} {path.split('/')[1]}"):
+        route = path.split("/")[1]
+        with guarded(say("playing.answer", method=method, route=route)):
             response = self._client.request(method, path, content=body)
         answer: Json = msgspec.json.decode(response.content)
         assert isinstance(answer, dict), "every answer is an object"
         if response.is_error:
-            raise Silent(
-                f"an answer to {method} /{path.split('/')[1]}, which was {response.status_code}: {answer['detail']}"
-            )
+            status, detail = response.status_code, str(answer["detail"])
+            raise Silent(say("playing.answered", method=method, route=route, status=status, detail=detail))
         return answer

@@ -10,6 +10,7 @@ import msgspec
 
 from client.follow import Stream
 from client.sse import ServerEvent
+from selfcheck.texts import Words, english, say
 
 PATIENCE_S = 5.0  # for anything that takes milliseconds; a loaded machine may need a second, or stand still for two
 MOST_EVENTS = 1_000  # of one stream; a run of ours has fifty
@@ -19,9 +20,9 @@ LONGEST_REPLY = 1_000  # characters; ours has three hundred
 class Silent(Exception):
     """Something that was waited for did not come. `awaited` says what."""
 
-    def __init__(self, awaited: str) -> None:
+    def __init__(self, awaited: Words) -> None:
         self.awaited = awaited
-        super().__init__(f"waited {PATIENCE_S:g} s for {awaited}")
+        super().__init__(f"waited {PATIENCE_S:g} s for {english(awaited)}")
 
 
 class Gone(Exception):
@@ -29,7 +30,7 @@ class Gone(Exception):
 
 
 @contextmanager
-def guarded(awaited: str) -> Iterator[None]:
+def guarded(awaited: Words) -> Iterator[None]:
     """Turn what can go wrong with a connection into what it means here."""
     try:
         yield
@@ -54,7 +55,7 @@ class Watcher:
             Silent: the stream ended first, or nothing more came.
         """
         taken: list[ServerEvent] = []
-        awaited = f"event {len(self.events)} of {self.name}"
+        awaited = say("playing.event", seq=len(self.events), run=self.name)
         with guarded(awaited):
             while len(taken) < count:
                 event = next(self._stream.events, None)
@@ -67,7 +68,7 @@ class Watcher:
     def rest(self) -> list[ServerEvent]:
         """Read to the end of the stream and return what came; of a flood, as much as shows that it is one."""
         taken: list[ServerEvent] = []
-        with guarded(f"the end of {self.name}"):
+        with guarded(say("playing.end", run=self.name)):
             taken.extend(islice(self._stream.events, MOST_EVENTS))
         self.events += taken
         return taken

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import Message, Words, english, say
 from shared.events import Json
 
 
@@ -17,7 +18,7 @@ class Check:
     """One check. `exercise` is None when no exercise of its own decides it."""
 
     id: int
-    name: str
+    name: Words
     exercise: int | None
     play: Callable[[Stage], None]
 
@@ -25,12 +26,12 @@ class Check:
 class ProbeRaised(Exception):
     """The exercise raised, in a probe, what its rule does not let it raise. `where` is file:line in the tree."""
 
-    def __init__(self, given: str, raised: str, message: str, where: str) -> None:
+    def __init__(self, given: Words, raised: str, message: str, where: str) -> None:
         self.given = given
         self.raised = raised
         self.message = message
         self.where = where
-        super().__init__(f"{given}: {raised}: {message}")
+        super().__init__(f"{english(given)}: {raised}: {message}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,11 @@ class Case:
     """One line of a probe's table: what is asked, as JSON and in words, and the right answer."""
 
     asked: Json
-    given: str
+    given: Words
     expected: Json
 
 
-def first_wrong(stage: Stage, exercise: int, rule: str, cases: Sequence[Case]) -> Broken | None:
+def first_wrong(stage: Stage, exercise: int, rule: Words, cases: Sequence[Case]) -> Broken | None:
     """Probe an exercise whose rule is to return, and say where it first differs from the table; None when nowhere.
 
     Raises:
@@ -58,25 +59,35 @@ def first_wrong(stage: Stage, exercise: int, rule: str, cases: Sequence[Case]) -
             continue
         wrong += 1
         first = first or Broken(rule, case.given, show(case.expected), show(got))
-    stage.evidence["probe"] = f"{len(cases) - wrong} of {len(cases)} cases right"
+    stage.evidence["probe"] = say("evidence.cases_right", right=len(cases) - wrong, cases=len(cases))
     return first
 
 
-def refuse_raised(given: str, answer: dict[str, Json]) -> None:
+def refuse_raised(given: Words, answer: dict[str, Json]) -> None:
     """Raise `ProbeRaised` when an answer of a probe says that the exercise raised."""
     if "raised" in answer:
         raised, message, where = (str(answer[name]) for name in ("raised", "message", "where"))
         raise ProbeRaised(given, raised, message, where)
 
 
-def show(value: Json) -> str:
+def show(value: Json) -> Words:
     """Return a value as Python writes it, as learners know it; what is no plain value by its type."""
     if isinstance(value, dict) and value.keys() == {"type", "says"}:
-        return f"{value['says']} (a {value['type']})"
+        return say("checks.typed", says=str(value["says"]), type=str(value["type"]))
     return repr(value)
 
 
-def show_seqs(seqs: Sequence[int], most: int = 14) -> str:
+def show_seqs(seqs: Sequence[int], most: int = 14) -> Words:
     """Return seqs as `0, 1, 2, …`, cut with a count."""
-    shown = ", ".join(map(str, seqs[:most]))
-    return f"{shown}, … ({len(seqs)} in all)" if len(seqs) > most else shown or "nothing"
+    return listed([str(seq) for seq in seqs[:most]], len(seqs))
+
+
+def listed(items: Sequence[Words], count: int) -> Words:
+    """Return items one after the other, and how many there are in all when these are not all."""
+    if not items:
+        return say("checks.nothing")
+    shown, *more = items
+    for item in more:
+        said = isinstance(shown, Message) or isinstance(item, Message)
+        shown = say("checks.listed", before=shown, next=item) if said else f"{shown}, {item}"
+    return say("checks.cut", shown=shown, count=count) if count > len(items) else shown

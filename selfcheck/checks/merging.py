@@ -4,24 +4,26 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from selfcheck.checks.check import Case, Check, first_wrong, show, show_seqs
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import Message, say
 from shared.events import Json
 
-RULE = (
-    "A message merges when all three hold: the session has a previous run, that run is running or streaming, and it is"
-    " younger than MERGE_WINDOW (30 s, strictly)."
-)
+RULE = say("checks.merging_rule")
 HELD_AT = 8  # fragments of the first reply that are out when the correction comes
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 
 
-def case(status: str | None, age: timedelta, words: str, expected: bool, zone: timezone = UTC) -> Case:
+def case(status: str, age: timedelta, words: Message, expected: bool, zone: timezone = UTC) -> Case:
     """Return a case for `should_merge` about a previous run of this status and age."""
-    asked: dict[str, Json] = {
+    return Case(asked(status, age, zone), say("cases.a_run", status=status, age=words), expected)
+
+
+def asked(status: str | None, age: timedelta, zone: timezone = UTC) -> Json:
+    """Return what the probe is asked; no status: no run."""
+    return {
         "status": status,
         "created_at": (NOW - age).astimezone(zone).isoformat(),
         "now": NOW.isoformat(),
     }
-    return Case(asked, f"should_merge({words})", expected)
 
 
 def seconds(count: float) -> timedelta:
@@ -29,16 +31,20 @@ def seconds(count: float) -> timedelta:
     return timedelta(seconds=count)
 
 
+EAST = timezone(timedelta(hours=8))
+WEST = timezone(-timedelta(hours=5, minutes=30))
+
+
 CASES = [
-    case(status, age, f"a {status} run, {words}", expected=True, zone=zone)
+    case(status, age, words, expected=True, zone=zone)
     for status in ("running", "streaming")
     for age, words, zone in (
-        (seconds(0), "created this instant", UTC),
-        (seconds(10), "10 s old", UTC),
-        (seconds(29.5), "29.5 s old", UTC),
-        (seconds(30) - timedelta(microseconds=1), "a microsecond younger than 30 s", UTC),
-        (seconds(10), "10 s old, its time in the zone +08:00", timezone(timedelta(hours=8))),
-        (seconds(10), "10 s old, its time in the zone -05:30", timezone(-timedelta(hours=5, minutes=30))),
+        (seconds(0), say("cases.created_now"), UTC),
+        (seconds(10), say("cases.age", seconds="10"), UTC),
+        (seconds(29.5), say("cases.age", seconds="29.5"), UTC),
+        (seconds(30) - timedelta(microseconds=1), say("cases.age_almost"), UTC),
+        (seconds(10), say("cases.age_zone", seconds="10", zone="+08:00"), EAST),
+        (seconds(10), say("cases.age_zone", seconds="10", zone="-05:30"), WEST),
     )
 ]
 
@@ -68,7 +74,7 @@ def correct(stage: Stage) -> None:
             stage.gate(None)
             raise Broken(
                 RULE,
-                "a second message while run-1, 0 s old, is streaming",
+                say("checks.second_streaming"),
                 "merged: True, run_id: run-1",
                 f"merged: {second.merged}, run_id: {stage.name(second.run_id)}",
             )
@@ -80,13 +86,12 @@ def correct(stage: Stage) -> None:
     stage.evidence |= {"reruns_from_seq": rerun["seq"], "messages": rerun["messages"], "reply": waiter.reply}
     seqs = waiter.seqs
     if seqs != list(range(len(seqs))) or waiter.ended_with != "done":
-        raise Broken(RULE, "run-1 with the correction merged", "seqs 0, 1, 2, … across the rerun", show_seqs(seqs, 50))
+        raise Broken(RULE, say("checks.with_correction"), say("checks.across_rerun"), show_seqs(seqs, 50))
     if "exchange" not in waiter.reply:
-        given = 'the messages "… a refund." and "Actually, … an exchange."'
-        raise Broken(RULE, given, "a reply that takes the exchange in", show(waiter.reply))
+        raise Broken(RULE, say("checks.two_messages"), say("checks.takes_in"), show(waiter.reply))
     if rerun["messages"] != 2 or rerun["reason"] != "merge":
-        actual = f"reason {rerun['reason']}, {rerun['messages']} message(s)"
-        raise Broken(RULE, "the worker's line about the rerun", "reason merge, 2 messages", actual)
+        actual = say("checks.rerun_seen", reason=str(rerun["reason"]), messages=str(rerun["messages"]))
+        raise Broken(RULE, say("checks.rerun_line"), say("checks.rerun_as"), actual)
 
 
-CHECK = Check(5, "merge inside the window", 4, play)
+CHECK = Check(5, say("checks.merging"), 4, play)

@@ -4,17 +4,16 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from selfcheck.checks.check import Check, refuse_raised, show, show_seqs
+from selfcheck.checks.check import Check, listed, refuse_raised, show, show_seqs
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import Message, Words, say
 from selfcheck.watcher import Watcher
 from shared.events import Json
 
-RULE = (
-    "Deliver every number once and in order: drop what is below the pointer, hold what is beyond a gap, and when the"
-    " missing number comes deliver the whole contiguous run."
-)
+RULE = say("checks.ordering_rule")
 SHOWN = 12  # seqs that evidence shows
 MANY = 10_000
+_NAMES = "AB"  # of two orderers
 MOST_CPU_S = 0.3  # for 10,000 items; a linear orderer takes some hundredths
 
 
@@ -22,7 +21,7 @@ MOST_CPU_S = 0.3  # for 10,000 items; a linear orderer takes some hundredths
 class Offers:
     """One case of the probe: numbers offered to orderers (each made at its start), and what has to come out."""
 
-    given: str
+    given: Words
     starts: tuple[int, ...]
     offers: Sequence[tuple[int, int, str]]  # orderer, seq, item
 
@@ -46,26 +45,26 @@ class Offers:
 def cases() -> list[Offers]:
     """Return the probe's table."""
 
-    def one(given: str, start: int, *seqs: int) -> Offers:
+    def one(given: Words, start: int, *seqs: int) -> Offers:
         return Offers(given, (start,), [(0, seq, f"item {seq}") for seq in seqs])
 
     mixed = list(range(200)) * 2
     random.Random(0).shuffle(mixed)  # noqa: S311
     return [
         one("0, 1, 2", 0, 0, 1, 2),
-        one("0, 2, 1 (a gap that closes)", 0, 0, 2, 1),
-        one("0, 3, 2, 1, 4 (the missing number frees the whole run)", 0, 0, 3, 2, 1, 4),
-        one("0, 1, 1, 0, 2 (re-delivered below the pointer)", 0, 0, 1, 1, 0, 2),
-        one("2, 2, 0, 1, 2 (re-delivered while held, and after)", 0, 2, 2, 0, 1, 2),
-        one("2, 4, 3, 5 to an orderer that starts at 3", 3, 2, 4, 3, 5),
-        one("1, 2, 3 (0 never comes)", 0, 1, 2, 3),
-        Offers("0, 2, 1 with empty texts", (0,), [(0, 0, ""), (0, 2, ""), (0, 1, "")]),
+        one(say("cases.gap_closes", seqs="0, 2, 1"), 0, 0, 2, 1),
+        one(say("cases.frees_all", seqs="0, 3, 2, 1, 4"), 0, 0, 3, 2, 1, 4),
+        one(say("cases.again_below", seqs="0, 1, 1, 0, 2"), 0, 0, 1, 1, 0, 2),
+        one(say("cases.again_held", seqs="2, 2, 0, 1, 2"), 0, 2, 2, 0, 1, 2),
+        one(say("cases.starts_at", seqs="2, 4, 3, 5", start=3), 3, 2, 4, 3, 5),
+        one(say("cases.never_begins", seqs="1, 2, 3"), 0, 1, 2, 3),
+        Offers(say("cases.empty_texts", seqs="0, 2, 1"), (0,), [(0, 0, ""), (0, 2, ""), (0, 1, "")]),
         Offers(
-            "two orderers, offers interleaved",
+            say("cases.interleaved"),
             (0, 0),
             [(0, 1, "a1"), (1, 0, "b0"), (0, 0, "a0"), (1, 2, "b2"), (1, 1, "b1"), (0, 2, "a2")],
         ),
-        one("200 numbers, each twice, in random order", 0, *mixed),
+        one(say("cases.random_order"), 0, *mixed),
     ]
 
 
@@ -100,12 +99,14 @@ def compare(stage: Stage, waiter: Watcher, events: int) -> None:
     wrong = next((at for at, seq in enumerate(seqs) if seq != at), len(seqs))
     arrived = stage.evidence["arrived"]
     assert isinstance(arrived, list), "made so above"
+    shown = show_seqs(seqs, SHOWN)
     raise Broken(
         RULE,
-        f"the bus delivers {show_seqs([int(str(seq)) for seq in arrived], SHOWN)}",
-        f"{show_seqs(range(events), SHOWN)}; each once, then the end",
-        f"{show_seqs(seqs, SHOWN)}; "
-        + (f"the first wrong one is at place {wrong}" if wrong < len(seqs) else f"{events - len(seqs)} never came"),
+        say("checks.bus_delivers", seqs=show_seqs([int(str(seq)) for seq in arrived], SHOWN)),
+        say("checks.each_once", seqs=show_seqs(range(events), SHOWN)),
+        say("checks.first_wrong", seqs=shown, place=wrong)
+        if wrong < len(seqs)
+        else say("checks.never_came", seqs=shown, count=events - len(seqs)),
     )
 
 
@@ -114,51 +115,51 @@ def probe(stage: Stage) -> None:
     table = cases()
     answers = stage.probe(2, [{"starts": [*c.starts], "offers": [[*offer] for offer in c.offers]} for c in table])
     for case, answer in zip(table, answers, strict=True):
-        given = f"offers {case.given}"
+        given = say("cases.offers", offers=case.given)
         refuse_raised(given, answer)
         came = answer["returned"]
         assert isinstance(came, dict), "the probe gives an object"
         emitted, brought = case.expected()
         if came["emitted"] != emitted or came["brought"] != brought:
-            raise Broken(
-                RULE, given, f"emits {_shown(emitted)}", f"emitted {_shown(came['emitted'])}{_when(came, emitted)}"
-            )
+            raise Broken(RULE, given, say("checks.emits", items=_shown(emitted)), _did(came, emitted))
     backwards(stage)
-    stage.evidence["probe"] = f"{len(table) + 1} of {len(table) + 1} cases right"
+    stage.evidence["probe"] = say("evidence.cases_right", right=len(table) + 1, cases=len(table) + 1)
 
 
 def backwards(stage: Stage) -> None:
     """Raise when very many held items overwhelm an orderer: by recursion, a limit of its own, or growing cost."""
-    given = f"offers {MANY - 1:,} down to 0"
+    given = say("cases.backwards", first=f"{MANY - 1:,}")
     (answer,) = stage.probe(2, [{"backwards": MANY, "most_cpu_s": MOST_CPU_S}])
     refuse_raised(given, answer)
     came = answer["returned"]
     assert isinstance(came, dict), "the probe gives an object"
     if came["too_slow"] is True:
-        raise Broken(
-            "What one offer costs does not grow with how many are held.",
-            given,
-            "some hundredths of a second of computing",
-            "a third of a second and no end: is everything that is held looked through for each offer?",
-        )
+        raise Broken(say("checks.cost_rule"), given, say("checks.cost"), say("checks.cost_seen"))
     emitted = came["emitted"]
     assert isinstance(emitted, list), "emitted is a list"
     if emitted != list(range(MANY)):
-        actual = f"emitted {len(emitted):,}, or not in order"
-        raise Broken(RULE, given, f"emits all {MANY:,} in order with the last offer", actual)
+        actual = say("checks.emitted_wrong", count=f"{len(emitted):,}")
+        raise Broken(RULE, given, say("checks.emits_all", count=f"{MANY:,}"), actual)
 
 
-def _shown(emitted: Json) -> str:
+def _shown(emitted: Json) -> Words:
     assert isinstance(emitted, list), "emitted is a list"
     items = [each for each in emitted if isinstance(each, list)]
     many = len({str(each[0]) for each in items}) > 1
-    texts = [f"{'AB'[int(str(each[0]))] if many else ''}{show(each[1])}" for each in items]
-    cut = f", … ({len(texts)} in all)" if len(texts) > SHOWN else ""
-    return (", ".join(texts[:SHOWN]) + cut) or "nothing"
+    return listed([_item(each, named=many) for each in items[:SHOWN]], len(items))
 
 
-def _when(came: dict[str, Json], emitted: list[Json]) -> str:
-    return " (the right ones, but not inside the offer that makes them due)" if came["emitted"] == emitted else ""
+def _item(emitted: list[Json], *, named: bool) -> Words:
+    seq = show(emitted[1])
+    if isinstance(seq, str) or not named:
+        return f"{_NAMES[int(str(emitted[0]))]}{seq}" if named else seq
+    return say("checks.of", orderer=_NAMES[int(str(emitted[0]))], seq=seq)
 
 
-CHECK = Check(2, "ordered delivery", 2, play)
+def _did(came: dict[str, Json], emitted: list[Json]) -> Message:
+    items = _shown(came["emitted"])
+    late = came["emitted"] == emitted
+    return say("checks.emitted_late", items=items) if late else say("checks.emitted", items=items)
+
+
+CHECK = Check(2, say("checks.ordering"), 2, play)

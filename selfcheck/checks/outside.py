@@ -1,28 +1,29 @@
 """Check 6: outside the window. What must not merge opens a run of its own, and the two replies never mix."""
 
-from datetime import UTC, timedelta, timezone
+from datetime import UTC, timedelta
 
 from selfcheck.checks.check import Case, Check, first_wrong
-from selfcheck.checks.merging import HELD_AT, RULE, case, seconds
+from selfcheck.checks.merging import EAST, HELD_AT, RULE, WEST, asked, case, seconds
 from selfcheck.stage import Answer, Broken, Stage
+from selfcheck.texts import Message, say
 from shared.events import Json
 
 CASES: list[Case] = [
-    case(None, seconds(0), "None: the session has no run", expected=False),
+    Case(asked(None, seconds(0)), say("cases.no_run"), expected=False),
     *(
-        case(status, age, f"a {status} run, {words}", expected=False)
+        case(status, age, words, expected=False)
         for status in ("pending", "done", "failed", "cancelled")
-        for age, words in ((seconds(0), "created this instant"), (seconds(10), "10 s old"))
+        for age, words in ((seconds(0), say("cases.created_now")), (seconds(10), say("cases.age", seconds="10")))
     ),
     *(
-        case(status, age, f"a {status} run, {words}", expected=False, zone=zone)
+        case(status, age, words, expected=False, zone=zone)
         for status in ("running", "streaming")
         for age, words, zone in (
-            (seconds(30), "exactly 30 s old", UTC),
-            (seconds(31), "31 s old", UTC),
-            (timedelta(days=1, seconds=1), "a day and a second old", UTC),
-            (seconds(31), "31 s old, its time in the zone +08:00", timezone(timedelta(hours=8))),
-            (seconds(31), "31 s old, its time in the zone -05:30", timezone(-timedelta(hours=5, minutes=30))),
+            (seconds(30), say("cases.age_exactly"), UTC),
+            (seconds(31), say("cases.age", seconds="31"), UTC),
+            (timedelta(days=1, seconds=1), say("cases.age_day"), UTC),
+            (seconds(31), say("cases.age_zone", seconds="31", zone="+08:00"), EAST),
+            (seconds(31), say("cases.age_zone", seconds="31", zone="-05:30"), WEST),
         )
     ),
 ]
@@ -55,16 +56,17 @@ def too_late(stage: Stage, age_s: int, runs: list[Json]) -> None:
             stage.gate(None)
             waiter.rest()
             later.rest()
-    given = f"a second message when {stage.name(first.run_id)} is {age_s:,} s old and streaming"
+    given = say("checks.second_old", run=stage.name(first.run_id), age=f"{age_s:,}")
     expect_new_run(first, second, given)
     ended = stage.awaited_line("run_moved", run_id=first.run_id, target="done")
     begun = stage.awaited_line("run_moved", run_id=second.run_id, target="running")
     lines = stage.log.all("run_moved")
     if lines.index(ended) > lines.index(begun):
-        raise Broken(RULE, given, "the second run begins when the first has ended", "both were active at once")
+        raise Broken(RULE, given, say("checks.one_by_one"), say("checks.both_active"))
     for name, seen in ((first, waiter), (second, later)):
         if seen.seqs != list(range(len(seen.seqs))) or seen.ended_with != "done":
-            raise Broken(RULE, given, f"{stage.name(name.run_id)} whole and by itself", f"seqs {seen.seqs}")
+            whole = say("checks.by_itself", run=stage.name(name.run_id))
+            raise Broken(RULE, given, whole, say("checks.seqs", seqs=str(seen.seqs)))
 
 
 def when_done(stage: Stage, runs: list[Json]) -> None:
@@ -77,7 +79,7 @@ def when_done(stage: Stage, runs: list[Json]) -> None:
         waiter.rest()
     second = stage.say(session, "Thank you!")
     note(stage, runs, first, second, 0, "done")
-    expect_new_run(first, second, f"a second message when {stage.name(first.run_id)}, 0 s old, is done")
+    expect_new_run(first, second, say("checks.second_done", run=stage.name(first.run_id)))
     with stage.watch(second.run_id) as later:
         later.rest()
 
@@ -95,10 +97,11 @@ def note(stage: Stage, runs: list[Json], first: Answer, second: Answer, age_s: i
     )
 
 
-def expect_new_run(first: Answer, second: Answer, given: str) -> None:
+def expect_new_run(first: Answer, second: Answer, given: Message) -> None:
     """Raise when the second message did not open a run of its own."""
     if second.merged or second.run_id == first.run_id:
-        raise Broken(RULE, given, "merged: False, and a run of its own", f"merged: {second.merged}, the same run")
+        actual = say("checks.same_run", merged=str(second.merged))
+        raise Broken(RULE, given, say("checks.run_of_its_own"), actual)
 
 
-CHECK = Check(6, "outside the window", 4, play)
+CHECK = Check(6, say("checks.outside"), 4, play)

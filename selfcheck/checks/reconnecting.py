@@ -4,11 +4,9 @@ from collections import Counter
 
 from selfcheck.checks.check import Case, Check, first_wrong, show_seqs
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import say
 
-RULE = (
-    "Last-Event-ID is the number last received: go on with that plus one. Absent, empty, or anything but 1 to 18 ASCII"
-    " digits is no cursor: begin at 0."
-)
+RULE = say("checks.reconnecting_rule")
 CUT_AFTER = 6  # events that the first connection receives
 HELD_AT = 12  # fragments that exist when the second one comes
 
@@ -16,12 +14,12 @@ CASES = [
     Case("0", 'resume_from("0")', 1),
     Case("5", 'resume_from("5")', 6),
     Case("41", 'resume_from("41")', 42),
-    Case(None, "resume_from(None), the header is absent", 0),
-    Case("", 'resume_from(""), the header is empty', 0),
+    Case(None, say("cases.header_absent", call="resume_from(None)"), 0),
+    Case("", say("cases.header_empty", call='resume_from("")'), 0),
     Case("007", 'resume_from("007")', 8),
-    Case("9" * 18, f'resume_from("{"9" * 18}"), 18 digits', 10**18),
-    Case("9" * 19, f'resume_from("{"9" * 19}"), 19 digits', 0),
-    Case("9" * 5000, 'resume_from("9…9"), 5,000 digits', 0),
+    Case("9" * 18, say("cases.digits", call=f'resume_from("{"9" * 18}")', count="18"), 10**18),
+    Case("9" * 19, say("cases.digits", call=f'resume_from("{"9" * 19}")', count="19"), 0),
+    Case("9" * 5000, say("cases.digits", call='resume_from("9…9")', count="5,000"), 0),
     Case("-1", 'resume_from("-1")', 0),
     Case("+7", 'resume_from("+7")', 0),
     Case(" 7 ", 'resume_from(" 7 ")', 0),
@@ -30,8 +28,8 @@ CASES = [
     Case("1.5", 'resume_from("1.5")', 0),
     Case("0x10", 'resume_from("0x10")', 0),
     Case("abc", 'resume_from("abc")', 0),
-    Case("²", 'resume_from("²"), for which isdigit() is true and int() raises', 0),
-    Case("٣", 'resume_from("٣"), which int() reads as 3', 0),
+    Case("²", say("cases.superscript", call='resume_from("²")'), 0),
+    Case("٣", say("cases.arabic", call='resume_from("٣")'), 0),
 ]
 
 
@@ -70,16 +68,13 @@ def reconnect(stage: Stage) -> None:
         "duplicates": [*duplicates],
         "missing": [*missing],
     }
-    given = f"cut after {len(before.seqs)} events (last seq {cursor}); reconnected with Last-Event-ID: {cursor}"
+    given = say("checks.cut_after", count=len(before.seqs), cursor=cursor)
     if first_after != cursor + 1:
-        raise Broken(RULE, given, f"the first event after reconnecting is {cursor + 1}", f"it is {first_after}")
+        raise Broken(RULE, given, say("checks.first_is", seq=cursor + 1), say("checks.it_is", seq=str(first_after)))
     if duplicates or missing or status != "streaming" or after.ended_with != "done":
-        raise Broken(
-            RULE,
-            given,
-            "over both connections every event once, and the end",
-            f"twice: {show_seqs(duplicates)}; missing: {show_seqs(missing)}; status at reconnect: {status}",
-        )
+        twice, lost = show_seqs(duplicates), show_seqs(missing)
+        actual = say("checks.over_both_seen", twice=twice, missing=lost, status=str(status))
+        raise Broken(RULE, given, say("checks.over_both"), actual)
 
 
-CHECK = Check(4, "reconnect", 3, play)
+CHECK = Check(4, say("checks.reconnecting"), 3, play)

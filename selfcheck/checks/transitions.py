@@ -2,14 +2,12 @@
 
 from selfcheck.checks.check import Check, refuse_raised, show
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import Message, say
 from selfcheck.watcher import PATIENCE_S
 from shared.events import Json
 from shared.run import RunStatus
 
-RULE = (
-    "A run moves pending → running → streaming → done, may leave early as failed or cancelled, and never leaves an end;"
-    " every other move raises IllegalTransition."
-)
+RULE = say("checks.transitions_rule")
 
 ALLOWED: dict[RunStatus, frozenset[RunStatus]] = {
     RunStatus.PENDING: frozenset({RunStatus.RUNNING, RunStatus.CANCELLED, RunStatus.FAILED}),
@@ -46,11 +44,16 @@ def probe(stage: Stage) -> Broken | None:
         assert isinstance(row, list), "made so above"
         row.append(("yes" if allowed else "no") + ("" if right else " (wrong)"))
         if not right and first is None:
-            expected = f"returns {target}" if allowed else "raises IllegalTransition"
-            actual = f"raised {answer['raised']}" if "raised" in answer else f"returned {show(answer['returned'])}"
-            first = Broken(RULE, given, expected, actual)
+            expected = say("checks.returns", value=str(target)) if allowed else say("checks.raises_illegal")
+            first = Broken(RULE, given, expected, _did(answer))
     stage.evidence["matrix"] = matrix
     return first
+
+
+def _did(answer: dict[str, Json]) -> Message:
+    if "raised" in answer:
+        return say("checks.raised", error=str(answer["raised"]))
+    return say("checks.returned", value=show(answer["returned"]))
 
 
 def late_write(stage: Stage) -> None:
@@ -66,8 +69,9 @@ def late_write(stage: Stage) -> None:
     standing, after = stage.standing(run), len(stage.history(session))
     # A refusal is written down before it is answered, but what is written is read beside us.
     logged = refusal is not None and stage.log.wait("illegal_transition", PATIENCE_S, run_id=run) is not None
+    became = say("evidence.refused") if refusal is not None else say("evidence.carried_out")
     stage.evidence |= {
-        "late_write": "refused" if refusal is not None else "carried out",
+        "late_write": became,
         "logged_as_illegal": logged,
         "status_after": standing["status"],
         "events_added": after - before,
@@ -76,10 +80,10 @@ def late_write(stage: Stage) -> None:
     if not held:
         raise Broken(
             RULE,
-            "run-1 is done; its own worker, the attempt still current, wakes late and writes a fragment",
-            "refused by transition and logged as illegal; status done, no event added",
-            f"{stage.evidence['late_write']}; status {standing['status']}, {after - before} event(s) added",
+            say("checks.late"),
+            say("checks.late_refused"),
+            say("checks.late_seen", late_write=became, status=str(standing["status"]), added=after - before),
         )
 
 
-CHECK = Check(1, "transitions", 1, play)
+CHECK = Check(1, say("checks.transitions"), 1, play)

@@ -2,8 +2,9 @@
 
 from selfcheck.checks.check import Check, show_seqs
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import say
 
-RULE = "A run is the unit of execution, a waiter the unit of watching: every waiter gets every event of the run."
+RULE = say("checks.waiting_rule")
 
 
 def play(stage: Stage) -> None:
@@ -18,15 +19,15 @@ def play(stage: Stage) -> None:
     events = len(stage.history(session))
     held = {"waiter A": len(set(first.seqs)), "waiter B": len(set(second.seqs))}
     stage.evidence |= {"events": events, "events_per_waiter": {**held}}
-    for name, waiter in (("waiter A", first), ("waiter B", second)):
+    for name, waiter in ((say("evidence.waiter_A"), first), (say("evidence.waiter_B"), second)):
         missing = sorted(set(range(events)) - set(waiter.seqs))
         if missing or not events:
             raise Broken(
                 RULE,
-                f"two waiters of run-1, attached before its first event; the run has {events} events",
-                f"both hold {events} of them",
-                f"{name} holds {events - len(missing)}; it lacks {show_seqs(missing)}",
+                say("checks.two_waiters", events=events),
+                say("checks.both_hold", events=events),
+                say("checks.holds", waiter=name, held=events - len(missing), missing=show_seqs(missing)),
             )
 
 
-CHECK = Check(3, "two waiters", None, play)
+CHECK = Check(3, say("checks.waiting"), None, play)

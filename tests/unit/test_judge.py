@@ -12,6 +12,7 @@ from selfcheck.judge import Judge
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.stage import Broken, Stage
+from selfcheck.texts import english
 from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
 from shared.events import Json
@@ -248,7 +249,7 @@ def test_the_one_that_the_service_blames_is_tried_first(
     results = judged(house, written, monkeypatch)
     own = [number for number, each in OWN.items() if each == exercise]
     assert states(results) == {number: (state, []) if number in own else ("blocked", [exercise]) for number in OWN}
-    assert {results[number].finding.actual for number in own} == {actual}
+    assert {english(results[number].finding.actual) for number in own} == {actual}
     assert [play for play in house.played if play[0] == 3] == [(3, ()), (3, (exercise,))]
 
 
@@ -314,7 +315,7 @@ def test_what_the_service_does_is_told_in_its_words(
 
     results = judged(House({1: play}, NEEDS), written, monkeypatch)
     assert states(results) == {1: (state, [])}
-    assert results[1].finding.actual == actual
+    assert english(results[1].finding.actual) == actual
 
 
 def test_a_service_that_has_ended_is_not_played_on(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:

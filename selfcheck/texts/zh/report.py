@@ -11,7 +11,7 @@ TEXTS: Final = {
     # a check that passes, in a few words
     "transitions": "36 种转换全对；迟到的写入{late_write}",
     "ordering": "按序送达 {delivered}, …",
-    "waiting": "共 {events} 个事件；两个等待者各收到 {held} 个",
+    "waiting": "共 {events} 个事件；两个等待者分别收到 {held} 个",
     "reconnecting": "先收到 {before} 个，到 {last} 为止，接着 {after}，不重不漏",
     "merging": "已合并，同一个运行，从序号 {seq} 起重跑，含 “exchange”",
     "outside": "{count} 条后续消息，开出 {count} 个新运行",

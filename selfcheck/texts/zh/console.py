@@ -1,0 +1,10 @@
+"""What any command says on standard error about itself."""
+
+from typing import Final
+
+TEXTS: Final = {
+    "stopped": "已停止",
+    "refused": "系统拒绝了一项操作：{reason}",
+    "away": "{service}不可用：{problem}",
+    "misconfigured": "{service}：{problem}；{remedy}",
+}
