@@ -82,8 +82,7 @@ class Judge:
         """Return a running service with all of the tree that loads."""
         while True:
             if self._service is None:
-                replaced = tuple(sorted({*self._spec.replaced, *self._unfit}))
-                self._service = start(replace_spec(self._spec, replaced))
+                self._service = self._start(frozenset(self._spec.replaced))
             service = self._service
             loaded = service.loaded()
             for line in service.faults():
@@ -158,11 +157,15 @@ class Judge:
 
     def _try(self, check: Check, replaced: frozenset[int]) -> Outcome:
         """Play a check on a service of its own, with these exercises from the solution."""
-        service = start(replace_spec(self._spec, tuple(sorted(replaced | self._unfit))))
+        service = self._start(replaced)
         try:
             return play(check, service, self._seed)
         finally:
             service.stop()
+
+    def _start(self, replaced: frozenset[int]) -> Service:
+        """Start a service with these exercises from the stand-in, and those that must not be loaded again."""
+        return start(replace_spec(self._spec, tuple(sorted(replaced | self._unfit))))
 
 
 def replace_spec(spec: ServiceSpec, replaced: tuple[int, ...]) -> ServiceSpec:
