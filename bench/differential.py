@@ -29,7 +29,7 @@ LENGTHS = (15, 30, 60, 300)
 """How many operations a sequence has, in turn. Faults in what comes first show in short ones without the noise of what
 comes later; runs that pile up, are given back, taken over and archived take long ones."""
 
-EMPTY = "TRUNCATE {0}.runs, {0}.inputs, {0}.messages, {0}.transitions RESTART IDENTITY"
+EMPTY = "TRUNCATE {0}.runs, {0}.inputs, {0}.messages, {0}.transitions, {0}.questions, {0}.forks RESTART IDENTITY"
 
 
 @dataclass(slots=True)

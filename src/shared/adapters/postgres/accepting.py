@@ -35,12 +35,8 @@ class Accepting(Statements):
                 answer = await self.database.row(
                     self._statements["open_run"],
                     rows.answer,
-                    run_id=run.id,
-                    session_id=run.session_id,
-                    user_id=run.user_id,
-                    created_at=run.created_at,
-                    updated_at=run.updated_at,
-                    **_columns(message),
+                    **run_columns(run),
+                    **message_columns(message),
                 )
             except Taken as taken:
                 known = await self.find_message(message.session_id, message.id)
@@ -56,7 +52,7 @@ class Accepting(Statements):
         """Append a message to an active run whose cancel was not asked."""
         try:
             answer = await self.database.row(
-                self._statements["join_run"], rows.answer, run_id=run_id, **_columns(message)
+                self._statements["join_run"], rows.answer, run_id=run_id, **message_columns(message)
             )
         except Taken as taken:
             if taken.constraint != _MESSAGE:
@@ -73,7 +69,19 @@ class Accepting(Statements):
         )
 
 
-def _columns(message: Message) -> dict[str, object]:
+def run_columns(run: Run) -> dict[str, object]:
+    """Return what is stored of a run when it is opened."""
+    return {
+        "run_id": run.id,
+        "session_id": run.session_id,
+        "user_id": run.user_id,
+        "created_at": run.created_at,
+        "updated_at": run.updated_at,
+    }
+
+
+def message_columns(message: Message) -> dict[str, object]:
+    """Return what is stored of a message. Its session and user are told apart from the run's."""
     return {
         "message_session_id": message.session_id,
         "message_id": message.id,

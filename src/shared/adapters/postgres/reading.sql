@@ -37,5 +37,14 @@ WITH archived AS (
 ), dropped AS (
   DELETE FROM {schema}.messages USING archived
    WHERE run_id = id AND kind NOT IN ('done', 'failed', 'cancelled')
+), dropped_questions AS (
+  DELETE FROM {schema}.questions USING archived WHERE run_id = archived.id
+), dropped_forks AS (
+  -- What a run still needs stays: the parent its forks until it has ended, the sub-run its parent until then.
+  DELETE FROM {schema}.forks USING archived
+   WHERE (run_id = archived.id OR parent_id = archived.id)
+     AND NOT EXISTS (SELECT FROM {schema}.runs
+                      WHERE runs.id IN (forks.run_id, forks.parent_id)
+                        AND status IN ('pending', 'running', 'streaming'))
 )
 SELECT id FROM archived

@@ -6,7 +6,9 @@ from datetime import datetime
 from psycopg.rows import args_row
 
 from shared.events import Event, EventKind
+from shared.forks import Fork
 from shared.ports import Accepted, Claim, Held, Message, Resumed, StoredRun
+from shared.questions import Question, QuestionState
 from shared.run import Run, RunStatus
 
 
@@ -120,6 +122,60 @@ def _replayed(
     return Accepted(sent, run_id, merged, RunStatus(status), replayed=True)
 
 
+def _question(
+    question_id: str,
+    run_id: str,
+    session_id: str,
+    number: int,
+    text: str,
+    default: str,
+    expires_at: datetime,
+    state: str,
+    answer: str | None,
+) -> Question:
+    """Make a question."""
+    return Question(question_id, run_id, session_id, number, text, default, expires_at, QuestionState(state), answer)
+
+
+def _settled(
+    question_id: str,
+    run_id: str,
+    session_id: str,
+    number: int,
+    text: str,
+    default: str,
+    expires_at: datetime,
+    state: str,
+    answer: str | None,
+    verdict: bool,
+) -> tuple[Question, bool]:
+    """Make a question and what was decided about it."""
+    state_now = QuestionState(state)
+    return Question(question_id, run_id, session_id, number, text, default, expires_at, state_now, answer), verdict
+
+
+def _fork(
+    parent_id: str,
+    number: int,
+    title: str,
+    run_id: str,
+    session_id: str,
+    user_id: str,
+    status: str,
+    attempt: int,
+    created_at: datetime,
+    updated_at: datetime,
+    ordinal: int,
+    inputs: int,
+    last_seq: int | None,
+    cancel_asked: bool,
+    archived_text: str | None,
+) -> Fork:
+    """Make a fork, from its own columns and a row of `stored_runs`."""
+    run = Run(run_id, session_id, user_id, RunStatus(status), attempt, created_at, updated_at)
+    return Fork(parent_id, number, title, StoredRun(run, ordinal, inputs, last_seq, cancel_asked, archived_text))
+
+
 stored_run = args_row(_stored_run)
 claim = args_row(_claim)
 held = args_row(_held)
@@ -131,3 +187,6 @@ placed_event = args_row(_placed_event)
 text = args_row(_text)
 verdict = args_row(_verdict)
 replayed = args_row(_replayed)
+question = args_row(_question)
+settled = args_row(_settled)
+fork = args_row(_fork)

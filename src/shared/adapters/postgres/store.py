@@ -5,14 +5,16 @@ from collections.abc import Sequence
 from shared.adapters.postgres.accepting import Accepting
 from shared.adapters.postgres.database import Database
 from shared.adapters.postgres.executing import Executing
+from shared.adapters.postgres.forking import Forking
+from shared.adapters.postgres.questioning import Questioning
 from shared.adapters.postgres.reading import Reading
 from shared.adapters.postgres.schema import prepare
 from shared.adapters.postgres.statements import composed, schema_steps, statements
 from shared.ports import Clock
 
 
-class PostgresStore(Accepting, Executing, Reading):
-    """`Store` on PostgreSQL. Make it with `open`, give it back with `close`."""
+class PostgresStore(Accepting, Executing, Reading, Questioning, Forking):
+    """`Store`, `Questions` and `Forks` on PostgreSQL. Make it with `open`, give it back with `close`."""
 
     @classmethod
     async def open(
