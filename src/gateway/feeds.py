@@ -1,14 +1,15 @@
 """Opening feeds: find the run, join its channel, find the place to start from, replay. This order misses nothing."""
 
 import logging
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
 from gateway.feed import Common, Feed
+from gateway.frames import Form
 from gateway.hub import Channel, Hub
 from gateway.placing import find_place
 from gateway.reading import Readings
-from gateway.waiter import Waiter
 from shared.errors import Unavailable, UnknownRun
 from shared.exercises import Exercises
 from shared.logs import logger, note
@@ -42,11 +43,11 @@ class Feeds:
         self._hub = hub
         self._resume_from = exercises.resume_from
         self._readings = Readings(store)
-        self._common = Common(settings, self._readings, exercises.SeqOrderer)
+        self.common = Common(settings, self._readings, exercises.SeqOrderer)
 
     def stop(self) -> None:
         """End every open feed: it tells its client to reconnect (elsewhere) and closes."""
-        self._common.stopping = True
+        self.common.stopping = True
         self._hub.wake_everyone()
 
     async def announce_end(self, run_id: str) -> None:
@@ -56,7 +57,7 @@ class Feeds:
         """
         try:
             await self._output.append(await self._store.events(run_id, 0, 1), attempt=0)
-            await self._output.expire(run_id, self._common.settings.out_stream_ttl)
+            await self._output.expire(run_id, self.common.settings.out_stream_ttl)
         except Unavailable as away:
             note(log, "end_not_announced", logging.WARNING, run_id=run_id, why=str(away))
 
@@ -78,14 +79,15 @@ class Feeds:
         ended = found.stored.run.status in ENDED
         return nullcontext(Channel()) if ended else self._hub.join(found.stored.run.id)
 
-    async def begin(self, found: Found, channel: Channel, waiter: Waiter) -> Feed:
-        """Return the feed of a waiter that has joined, with all ready that there is so far.
+    async def begin(self, found: Found, channel: Channel, form: Form, now: Callable[[], float]) -> Feed:
+        """Return the feed of a connection that has joined, with all ready that there is so far.
 
         Raises:
-            Unavailable: the store is away; nothing has been sent.
+            Unavailable: the store is away; nothing is lost, and the feed may be begun again.
         """
-        run_id, cap = found.stored.run.id, self._common.settings.replay_cap
-        place = await find_place(found.stored, found.start, cap, self._readings.of(run_id), channel, self._output)
-        feed = Feed(run_id, place, channel, waiter, self._common)
+        run_id, cap = found.stored.run.id, self.common.settings.replay_cap
+        reading = self._readings.of(run_id)
+        place = await find_place(found.stored, found.start, cap, reading, channel, self._output, form)
+        feed = Feed(run_id, place, channel, self.common, form, now)
         await feed.replay()
         return feed

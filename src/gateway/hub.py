@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Final
 
-from gateway.sse import Frame, frame
+from gateway.frames import Frame, frame
 from shared.logs import logger
 from shared.ports import OutputStream
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gateway import sse
+from gateway.frames import Form
 from gateway.hub import Channel
 from gateway.reading import Reading
 from shared.ports import OutputStream, StoredRun
@@ -10,14 +10,14 @@ from shared.ports import OutputStream, StoredRun
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The first seq that is sent one by one, and the bytes that go before it."""
+    """The first seq that is sent one by one, and what goes before it, in the connection's form."""
 
     position: int
-    before: bytes = b""
+    before: tuple[bytes, ...] = ()
 
 
 async def find_place(
-    stored: StoredRun, start: int, cap: int, reading: Reading, channel: Channel, output: OutputStream
+    stored: StoredRun, start: int, cap: int, reading: Reading, channel: Channel, output: OutputStream, form: Form
 ) -> Place:
     """Return the place of a reader whose next event would be `start`.
 
@@ -28,15 +28,15 @@ async def find_place(
     if start > tail + 1 and not channel.holds(start - 1):
         newest = max(tail, *(event.seq for event in await output.entries(stored.run.id)), -1)
         if start > newest + 1:
-            gap = sse.gap(start - 1, 0 if newest >= 0 else None, newest if newest >= 0 else None)
-            return await _behind_snapshot(reading, gap)
+            gap = form.gap(start - 1, 0 if newest >= 0 else None, newest if newest >= 0 else None)
+            return await _behind_snapshot(reading, form, gap)
     if stored.archived_text is not None and start < tail:
-        return Place(tail, sse.snapshot(tail - 1, stored.archived_text))
+        return Place(tail, (form.snapshot(tail - 1, stored.archived_text),))
     if tail + 1 - start > cap:
-        return await _behind_snapshot(reading)
+        return await _behind_snapshot(reading, form)
     return Place(start)
 
 
-async def _behind_snapshot(reading: Reading, before: bytes = b"") -> Place:
+async def _behind_snapshot(reading: Reading, form: Form, *before: bytes) -> Place:
     last_seq, text = await reading.text()
-    return Place(0, before) if last_seq < 0 else Place(last_seq + 1, before + sse.snapshot(last_seq, text))
+    return Place(0, before) if last_seq < 0 else Place(last_seq + 1, (*before, form.snapshot(last_seq, text)))

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final
 
-from gateway.sse import Frame, frame
+from gateway.frames import Frame, frame
 from shared.errors import Unavailable
 from shared.events import TERMINAL, Event, reply_text
 from shared.ports import Store, StoredRun

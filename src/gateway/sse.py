@@ -6,9 +6,8 @@ next frame. Common clients dispatch an empty event for a block that holds nothin
 
 from datetime import timedelta
 
-import msgspec
-
-from shared.events import TERMINAL, Event, Json, encode_data
+from gateway.frames import Frame
+from shared.events import Json, encode_data
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -20,21 +19,11 @@ HEADERS = (
 PING = b": ping\n"
 
 
-class Frame(msgspec.Struct, frozen=True, gc=False):
-    """An event as it leaves: encoded once, sent to every waiter of the run.
-
-    A struct, because there are many: quickly made, and holding nothing that the garbage collector need look at.
-    """
-
-    seq: int
-    data: bytes
-    terminal: bool
-
-
-def frame(event: Event) -> Frame:
-    """Encode an event. `data` is one line already, so nothing in it can end the frame."""
-    data = f"id: {event.seq}\nevent: {event.kind}\ndata: {event.data}\n\n".encode()
-    return Frame(event.seq, data, event.kind in TERMINAL)
+def event(frame: Frame) -> bytes:
+    """Return an event's frame. Its data is one line already, so nothing in it can end the frame."""
+    if not frame.as_sse:
+        frame.as_sse = f"id: {frame.seq}\nevent: {frame.kind}\ndata: {frame.data}\n\n".encode()
+    return frame.as_sse
 
 
 def retry(delay: timedelta) -> bytes:
@@ -57,5 +46,5 @@ def error(code: str, message: str) -> bytes:
     return _named("error", {"code": code, "message": message})
 
 
-def _named(event: str, data: dict[str, Json]) -> bytes:
-    return f"event: {event}\ndata: {encode_data(data)}\n\n".encode()
+def _named(name: str, data: dict[str, Json]) -> bytes:
+    return f"event: {name}\ndata: {encode_data(data)}\n\n".encode()

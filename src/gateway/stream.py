@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from gateway import sse
-from gateway.feed import Feed
+from gateway.chunks import Chunks
 from gateway.feeds import Feeds
 from gateway.waiter import Waiter
 from gateway.waiters import Waiters
@@ -59,16 +59,16 @@ class RunStream(Response):
                 return
             async with streams.feeds.join(found) as channel:
                 with channel.waking(waiter.wake):
-                    feed = await streams.feeds.begin(found, channel, waiter)
+                    feed = await streams.feeds.begin(found, channel, sse, waiter.now)
                     del found  # a stream is open for long, and this is not needed any more
-                    await self._send_all(feed, waiter)
+                    await self._send_all(Chunks(self._run_id, feed, waiter, streams.feeds.common), waiter)
         if waiter.stalled:
             note(log, "client_dropped", logging.WARNING, run_id=self._run_id, after_s=streams.send_timeout_s)
 
-    async def _send_all(self, feed: Feed, waiter: Waiter) -> None:
+    async def _send_all(self, chunks: Chunks, waiter: Waiter) -> None:
         try:
             await waiter.send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": self._head()})
-            while chunk := await feed.chunk():
+            while chunk := await chunks.next():
                 await waiter.send({"type": "http.response.body", "body": chunk, "more_body": True})
             await waiter.send({"type": "http.response.body", "body": b""})
         except OSError as gone:  # as ASGI servers may say it

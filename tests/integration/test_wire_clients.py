@@ -15,7 +15,9 @@ import pytest
 from client.follow import afollow, follow, open_stream
 from client.following import Following, Outcome, Patience
 from client.sse import ServerEvent
-from gateway.sse import PING, frame, gap, retry, snapshot
+from gateway import sse
+from gateway.frames import frame
+from gateway.sse import PING, gap, retry, snapshot
 from shared.events import Event, EventKind, decode_data, encode_data
 from tests.support.npm import run_node
 from tests.support.wire_server import Answer, serve
@@ -50,7 +52,7 @@ CHUNKS: Final = (
     gap(50, 0, 2),
     PING,
     snapshot(2, "so far"),
-    *(chunk for event in LOG for chunk in (PING, PING, frame(event).data)),
+    *(chunk for event in LOG for chunk in (PING, PING, sse.event(frame(event)))),
 )
 
 EXPECTED: Final = [
@@ -90,7 +92,7 @@ def test_httpx_sse_reads_the_stream(chunks: Sequence[bytes]) -> None:
 
 def test_a_heartbeat_with_a_blank_line_would_be_an_event() -> None:
     """Here is why a heartbeat is a line without one: httpx-sse takes a block of a comment alone for an event (C1)."""
-    with serve(lambda _: Answer([frame(LOG[0]).data, PING, b"\n"])) as url:
+    with serve(lambda _: Answer([sse.event(frame(LOG[0])), PING, b"\n"])) as url:
         assert read_with_httpx_sse(url) == [EXPECTED[2], ("message", "", "3")]
 
 
@@ -140,7 +142,7 @@ class LossyGateway:
         start = 0 if last_event_id is None else int(last_event_id) + 1
         if start == len(RUN):
             return Answer(status=HTTPStatus.NO_CONTENT)
-        frames = [frame(event).data for event in RUN[start : start + 4]]
+        frames = [sse.event(frame(event)) for event in RUN[start : start + 4]]
         whole, half = frames[:3], b"".join(frames[3:])[:20]
         return Answer([retry(timedelta(0)), PING, *whole, half or PING], broken=len(self.asked) % 2 == 1)
 
@@ -174,7 +176,10 @@ def test_afollow_gets_a_run_over_lost_connections() -> None:
 
 def test_a_silent_connection_counts_as_broken() -> None:
     """A server that says nothing for the idle time is left, and the next connection goes on after the cursor."""
-    answers = [Answer([retry(timedelta(0)), frame(RUN[0]).data], silent=True), Answer([frame(RUN[-1]).data])]
+    answers = [
+        Answer([retry(timedelta(0)), sse.event(frame(RUN[0]))], silent=True),
+        Answer([sse.event(frame(RUN[-1]))]),
+    ]
     asked: list[str | None] = []
 
     def answer(last_event_id: str | None) -> Answer:

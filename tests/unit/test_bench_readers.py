@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from bench.delivering.cuts import Body, CutReader, Tally
 from bench.delivering.readers import Reader
 from client.sse import ServerEvent
-from gateway.sse import PING, frame, retry
+from gateway.frames import frame
+from gateway.sse import PING, event, retry
 from tests.support.houses import SETTINGS, as_sent, log
 from tests.support.moved_loop import run
 
@@ -24,7 +25,7 @@ def chunked(*chunks: bytes) -> bytes:
     return HEAD + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in (*chunks, b""))
 
 
-FRAMES = [frame(event).data for event in LOG]
+FRAMES = [event(frame(each)) for each in LOG]
 ANSWER = chunked(retry(SETTINGS.retry), b"".join(FRAMES[:5]), PING, *FRAMES[5:])
 
 splits = st.lists(st.integers(0, len(ANSWER)), max_size=8).map(lambda cuts: sorted({0, *cuts, len(ANSWER)}))

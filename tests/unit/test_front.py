@@ -31,7 +31,7 @@ def test_an_open_stream_holds_nothing_of_the_framework() -> None:
             await call.started()
             await settle()
             (serving,) = [names for names in map(frames_of, asyncio.all_tasks()) if "Call.run" in names]
-            assert serving == ["Call.run", "Front.__call__", "RunStream.__call__", "RunStream._send_all", "Feed.chunk"]
+            assert serving == ["Call.run", "Front.__call__", "RunStream.__call__", "RunStream._send_all", "Chunks.next"]
 
     run(main())
 

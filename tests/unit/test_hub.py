@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, ExitStack
 
 import pytest
 
+from gateway.frames import Frame, frame
 from gateway.hub import KEPT, Channel, Hub
-from gateway.sse import Frame, frame
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.events import Event
 from tests.support.houses import delta, deltas

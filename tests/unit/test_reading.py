@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from gateway.frames import Frame, frame
 from gateway.reading import KEPT_S, PAGE, Reading, Readings
-from gateway.sse import Frame, frame
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryStore
 from shared.errors import Unavailable

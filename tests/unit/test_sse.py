@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from client.sse import EventStreamParser
 from gateway import sse
+from gateway.frames import frame
 from shared.events import Event, EventKind, decode_data, encode_data
 from tests.support.calm import calm
 
@@ -22,8 +23,9 @@ def seen_by_httpx_sse(stream: bytes) -> list[tuple[str, str, str]]:
 
 def test_an_event_is_three_lines_and_a_blank_one() -> None:
     """An event leaves with its seq as id, its kind as event and its data as it was written."""
-    frame = sse.frame(Event("r", 41, EventKind.DELTA, '{"text":"wa"}'))
-    assert frame == sse.Frame(41, b'id: 41\nevent: delta\ndata: {"text":"wa"}\n\n', terminal=False)
+    made = frame(Event("r", 41, EventKind.DELTA, '{"text":"wa"}'))
+    assert sse.event(made) == b'id: 41\nevent: delta\ndata: {"text":"wa"}\n\n'
+    assert sse.event(made) is sse.event(made), "it is encoded once"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_an_event_is_three_lines_and_a_blank_one() -> None:
 )
 def test_a_frame_knows_whether_it_ends_the_run(kind: EventKind, terminal: bool) -> None:
     """Done, failed and cancelled end a run; a fragment and a rerun do not."""
-    assert sse.frame(Event("r", 0, kind, "{}")).terminal is terminal
+    assert frame(Event("r", 0, kind, "{}")).terminal is terminal
 
 
 @calm
@@ -50,7 +52,7 @@ def test_a_frame_knows_whether_it_ends_the_run(kind: EventKind, terminal: bool) 
 @example("data: x\n\nid: 9\nevent: done\n\n")
 def test_no_text_breaks_its_frame(text: str) -> None:
     """Whatever breaks lines anywhere stays inside one frame of three lines, and comes out as it went in (C2)."""
-    data = sse.frame(Event("r", 0, EventKind.DELTA, encode_data({"text": text}))).data
+    data = sse.event(frame(Event("r", 0, EventKind.DELTA, encode_data({"text": text}))))
     assert len(data.decode().splitlines()) == 4
     (event,) = EventStreamParser().feed(data)
     assert decode_data(event.data) == {"text": text}
@@ -65,7 +67,7 @@ def test_retry_is_a_line_in_milliseconds() -> None:
 
 def test_heartbeat_and_retry_dispatch_nothing() -> None:
     """A heartbeat after an event with an id, before one, or alone at the end is no event to any client (C1)."""
-    first, last = (sse.frame(Event("r", seq, EventKind.DELTA, '{"text":"a"}')).data for seq in (0, 1))
+    first, last = (sse.event(frame(Event("r", seq, EventKind.DELTA, '{"text":"a"}'))) for seq in (0, 1))
     stream = sse.retry(timedelta(seconds=1)) + sse.PING + first + sse.PING + sse.PING + last + sse.PING
     expected = [("0", "delta", '{"text":"a"}'), ("1", "delta", '{"text":"a"}')]
     assert [(event.id, event.event, event.data) for event in EventStreamParser().feed(stream)] == expected
