@@ -62,13 +62,17 @@ def _resume(exercises: Exercises, case: Json) -> Json:
 
 
 def _merge(exercises: Exercises, case: Json) -> Json:
-    """Ask with a run of this status and age: {"status", "created_at", "now"}; a null status means no run."""
+    """Ask with a run of this status and age: {"status", "created_at", "now"}; a null status means no run.
+
+    It was last changed when it was created, unless there is an "updated_at".
+    """
     assert isinstance(case, dict), "a case is an object"
-    created_at, now = (datetime.fromisoformat(str(case[name])) for name in ("created_at", "now"))
+    times = {name: datetime.fromisoformat(str(case[name])) for name in case if name != "status"}
+    created_at, now = times["created_at"], times["now"]
     if case["status"] is None:
         return spell(exercises.should_merge(None, now))
     status = RunStatus(str(case["status"]))
-    run = Run("run-1", "session-1", "user-1", status, 1, created_at, created_at)
+    run = Run("run-1", "session-1", "user-1", status, 1, created_at, times.get("updated_at", created_at))
     return spell(exercises.should_merge(run, now))
 
 
@@ -76,7 +80,8 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
     """Offer numbers to one or more orderers; return all that came out.
 
     {"starts": [of each orderer], "offers": [[orderer, seq, item] …]}; emitted comes back in the same form. An offer
-    that emits after it has returned, or not at all, shows in the count of what each offer brought.
+    that emits after it has returned, or not at all, shows in the count of what each offer brought. With "handed_back"
+    an offer has returned something, which nobody takes.
     """
     assert isinstance(case, dict), "a case is an object"
     if "backwards" in case:
@@ -91,13 +96,16 @@ def _orderer(exercises: Exercises, case: Json) -> Json:
 
     orderers = [exercises.SeqOrderer(int(str(start)), sink(which)) for which, start in enumerate(starts)]
     brought: list[Json] = []
+    handed_back: dict[str, Json] = {}
     for offer in offers:
         assert isinstance(offer, list), "an offer is [orderer, seq, item]"
         which, seq, item = offer
         before = len(emitted)
-        orderers[int(str(which))].offer(int(str(seq)), Item(str(item)) if item else "")
+        answer: object = orderers[int(str(which))].offer(int(str(seq)), Item(str(item)) if item else "")  # type: ignore[func-returns-value]
+        if answer is not None:
+            handed_back = {"handed_back": True}
         brought.append(len(emitted) - before)
-    return {"emitted": [_spell_emitted(*each) for each in emitted], "brought": brought}
+    return {"emitted": [_spell_emitted(*each) for each in emitted], "brought": brought, **handed_back}
 
 
 def _backwards(exercises: Exercises, count: int, most_cpu_s: float) -> Json:
