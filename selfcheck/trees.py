@@ -110,9 +110,9 @@ def exercise_at(tree: Path, file: str, line: int) -> int | None:
 def is_untouched(tree: Path, number: int) -> bool:
     """Say whether an exercise is as the starter came. False when the file cannot be read."""
     exercise = EXERCISES[number]
-    ours = _definitions(_without_docstrings(_pristine(exercise.file)))
+    ours = definitions(pristine(exercise.file))
     try:
-        theirs = _definitions(_without_docstrings(read_source(tree / exercise.file)))
+        theirs = definitions(read_source(tree / exercise.file))
         return all(name in theirs and ast.dump(theirs[name]) == ast.dump(ours[name]) for name in exercise.definitions)
     except (Unusable, RecursionError):  # the latter: nested deeper than a person writes
         return False
@@ -121,7 +121,7 @@ def is_untouched(tree: Path, number: int) -> bool:
 def outside_differs(tree: Path) -> bool:
     """Say whether anything but the bodies differs from the starter as it came. True when a file cannot be read."""
     try:
-        return any(_outside(read_source(tree / file)) != _outside(_pristine(file)) for file in _files(EXERCISES))
+        return any(_outside(read_source(tree / file)) != _outside(pristine(file)) for file in _files(EXERCISES))
     except (Unusable, RecursionError):
         return True
 
@@ -132,7 +132,7 @@ def difference(number: int | None = None) -> str:
     text = ""
     for file in _files(chosen):
         names = [name for exercise in chosen.values() if exercise.file == file for name in exercise.definitions]
-        before = _pristine(file)
+        before = pristine(file)
         after = spliced(before, read_source(kit_root() / "solution" / file), names)
         lines = difflib.unified_diff(
             before.splitlines(keepends=True), after.splitlines(keepends=True), f"starter/{file}", f"solution/{file}"
@@ -150,7 +150,7 @@ def restored(tree: Path, number: int) -> str:
         Unusable: the file is not Python, so nothing can be found in it.
     """
     exercise = EXERCISES[number]
-    path, starter = tree / exercise.file, _pristine(exercise.file)
+    path, starter = tree / exercise.file, pristine(exercise.file)
     return spliced(read_source(path), starter, exercise.definitions) if path.exists() else starter
 
 
@@ -170,6 +170,15 @@ def spliced(text: str, donor: str, names: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def definitions(source: str) -> dict[str, ast.stmt]:
+    """Return the statement that defines each name at the top level of a text, docstrings left out.
+
+    Raises:
+        Unusable: it is not Python.
+    """
+    return _definitions(_without_docstrings(source))
+
+
 def _spans(source: str) -> dict[str, tuple[int, int]]:
     """Return for each definition the lines it takes, decorators included, as the bounds of a slice."""
     spans: dict[str, tuple[int, int]] = {}
@@ -180,7 +189,8 @@ def _spans(source: str) -> dict[str, tuple[int, int]]:
     return spans
 
 
-def _pristine(file: str) -> str:
+def pristine(file: str) -> str:
+    """Return the text of a file of the starter as it came."""
     # As text, so that it is no module that somebody could import.
     return read_source(Path(__file__).parent / "pristine" / f"{file}.txt")
 
