@@ -11,6 +11,7 @@ from rich.text import Text
 from selfcheck.console import plain
 from selfcheck.results import CheckResult, Evidence, Finding, Report, Seen, State
 from selfcheck.texts import Message, area_texts, say, text
+from selfcheck.wrapping import prose
 from shared.events import Json
 
 SYMBOLS = {
@@ -126,7 +127,7 @@ def _details(check: CheckResult, width: int) -> RenderableType:
     rows.add_column(overflow="fold")
     for label, line in lines:
         if line:
-            rows.add_row(label, Text(_harmless(line)))
+            rows.add_row(label, prose(_harmless(line)))
     parts: list[RenderableType] = [title, Padding(rows, (0, 0, 0, 2))]
     if isinstance(matrix, dict):
         parts.append(Padding(_matrix(matrix, narrow=width < WIDTH), (0, 0, 0, 2)))
