@@ -12,19 +12,21 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from gateway import sessions
+from gateway.answers import Answers
 from gateway.doorbell import Doorbell
 from gateway.feeds import Feeds
 from gateway.front import Front
-from gateway.intake import ChatRequest, check_id, read_chat
+from gateway.intake import ChatRequest, check_id, read_answer, read_chat
 from gateway.stream import RunStream, Streams
 from gateway.trace import trace_of
 from gateway.waiters import Waiters
+from shared.bootstrap import Ports
 from shared.errors import RunEnded, Unavailable, UnknownRun
 from shared.events import Json
 from shared.ledger import IfActive, Ledger
 from shared.logs import carrying
 from shared.metrics import Metrics
-from shared.ports import Accepted, InputQueue, Marks, Store, StoredRun
+from shared.ports import Accepted, StoredRun
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
@@ -33,14 +35,12 @@ from shared.text import clean
 class Gateway:
     """The calls of one gateway process."""
 
-    def __init__(
-        self, ledger: Ledger, store: Store, queue: InputQueue, marks: Marks, feeds: Feeds,
-        settings: Settings, metrics: Metrics,
-    ) -> None:  # fmt: skip
+    def __init__(self, ledger: Ledger, ports: Ports, feeds: Feeds, settings: Settings, metrics: Metrics) -> None:
         self._ledger = ledger
-        self._store = store
-        self._queue = queue
-        self._doorbell = Doorbell(queue, marks)
+        self._store = ports.store
+        self._queue = ports.queue
+        self._doorbell = Doorbell(ports.queue, ports.marks)
+        self._answers = Answers(ports.questions, ports.store, self._doorbell)
         self._feeds = feeds
         self._settings = settings
         self._metrics = metrics
@@ -59,6 +59,7 @@ class Gateway:
             Route("/runs/{run_id}", self.run, methods=["GET"]),
             Route("/runs/{run_id}/events", self.events, methods=["GET"]),
             Route("/runs/{run_id}/cancel", self.cancel, methods=["POST"]),
+            Route("/runs/{run_id}/answers", self.answers, methods=["POST"]),
             Route("/sessions/{session_id}", self.session, methods=["GET"]),
             Route("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
             Route("/healthz", self.healthz, methods=["GET"]),
@@ -141,6 +142,12 @@ class Gateway:
             return _json({"run_id": run_id, "status": str(status)})
         await self._doorbell.stop(run_id)
         return _json({"run_id": run_id, "status": str(status)}, HTTPStatus.ACCEPTED)
+
+    async def answers(self, request: Request) -> Response:
+        """`POST /runs/{run_id}/answers`: answer a question of the run. Of several answers, the first counts."""
+        run_id, answer = _run_id(request), await read_answer(request, self._settings)
+        await self._answers.to_run(run_id, answer)
+        return _json({"question_id": answer.question_id, "run_id": run_id, "counted": True, "text": answer.text})
 
     async def events(self, request: Request) -> Response:
         """`GET /runs/{run_id}/events`: the run's stream. As a rule, `Front` knows a shorter way to it."""

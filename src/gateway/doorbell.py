@@ -18,6 +18,7 @@ from shared.settings import MERGE_WINDOW
 
 log = logger("gateway")
 
+ANSWER_MARK_TTL = timedelta(minutes=1)  # a worker that waits looks at the store too, and sees it there
 CANCEL_MARK_TTL = timedelta(minutes=10)  # longer than any service is away; the note in the store has no end
 
 
@@ -56,6 +57,10 @@ class Doorbell:
     async def stop(self, run_id: str) -> None:
         """Tell the worker that owns a run to stop it."""
         await self._try(self._marks.set(run_id, Mark.CANCEL, CANCEL_MARK_TTL), run_id)
+
+    async def answered(self, run_id: str) -> None:
+        """Tell the worker that owns a run that a question of it has been answered."""
+        await self._try(self._marks.set(run_id, Mark.ANSWER, ANSWER_MARK_TTL), run_id)
 
     async def _try(self, telling: Awaitable[None], run_id: str) -> None:
         try:

@@ -18,7 +18,8 @@ from shared.text import clean
 MAX_ID = 128  # code points in an id that a caller makes up
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-_FIELDS = frozenset({"session_id", "text", "message_id", "user_id", "if_active"})
+_CHAT = frozenset({"session_id", "text", "message_id", "user_id", "if_active"})
+_ANSWER = frozenset({"question_id", "text"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ async def read_chat(request: Request, settings: Settings) -> ChatRequest:
         Refused: 413 or 400.
         InvalidField: 422.
     """
-    fields = _parse_object(await _read_body(request, settings.max_body))
+    fields = await _read_fields(request, settings.max_body, _CHAT)
     return ChatRequest(
         check_id("session_id", _required(fields, "session_id")),
         _check_text(_required(fields, "text"), settings.max_text),
@@ -47,6 +48,34 @@ async def read_chat(request: Request, settings: Settings) -> ChatRequest:
         check_id("user_id", fields.get("user_id", "anonymous")),
         _check_if_active(fields.get("if_active", str(IfActive.MERGE))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """An answer to a question, checked and cleaned."""
+
+    question_id: str
+    text: str
+
+
+async def read_answer(request: Request, settings: Settings) -> AnswerRequest:
+    """Read and check the body of `POST /runs/{run_id}/answers`.
+
+    Raises:
+        Refused: 413 or 400.
+        InvalidField: 422.
+    """
+    return check_answer(await _read_fields(request, settings.max_body, _ANSWER), settings)
+
+
+def check_answer(fields: dict[str, Json], settings: Settings) -> AnswerRequest:
+    """Return the answer that these fields are.
+
+    Raises:
+        InvalidField: they are none.
+    """
+    question_id = check_id("question_id", _required(fields, "question_id"))
+    return AnswerRequest(question_id, _check_text(_required(fields, "text"), settings.max_text))
 
 
 def check_id(field: str, value: Json) -> str:
@@ -107,19 +136,32 @@ def _too_large(most: int) -> Refused:
     return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {most} bytes", field="body")
 
 
-def _parse_object(body: bytes) -> dict[str, Json]:
+async def _read_fields(request: Request, most: int, known: frozenset[str]) -> dict[str, Json]:
     try:
-        # Not msgspec: it refuses lone surrogates, which JSON can hold and `clean` has an answer to.
-        fields: Json = json.loads(body.decode(), parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise Refused(HTTPStatus.BAD_REQUEST, f"the body is no JSON: {error}", field="body") from error
-    if not isinstance(fields, dict):
-        raise Refused(HTTPStatus.BAD_REQUEST, f"the body is {_kind(fields)}; expected a JSON object", field="body")
-    unknown = fields.keys() - _FIELDS
+        fields = parse_object(await _read_body(request, most))
+    except ValueError as error:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"the body is {error}", field="body") from error
+    unknown = fields.keys() - known
     if unknown:
         raise InvalidField(
-            clean(min(unknown))[:MAX_ID], f"is not a field of this call; expected {', '.join(sorted(_FIELDS))}"
+            clean(min(unknown))[:MAX_ID], f"is not a field of this call; expected {', '.join(sorted(known))}"
         )
+    return fields
+
+
+def parse_object(document: bytes) -> dict[str, Json]:
+    """Read a JSON object.
+
+    Raises:
+        ValueError: it is none. The message says what it is instead.
+    """
+    try:
+        # Not msgspec: it refuses lone surrogates, which JSON can hold and `clean` has an answer to.
+        fields: Json = json.loads(document.decode(), parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"no JSON: {error}") from error
+    if not isinstance(fields, dict):
+        raise ValueError(f"{_kind(fields)}; expected a JSON object")
     return fields
 
 

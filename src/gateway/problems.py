@@ -8,7 +8,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from shared.errors import CallerError, InvalidField, LostOwnership, RunEnded, SessionBusy, Unavailable, UnknownRun
+from shared.errors import (
+    CallerError,
+    InvalidField,
+    LostOwnership,
+    QuestionClosed,
+    RunEnded,
+    SessionBusy,
+    Unavailable,
+    UnknownQuestion,
+    UnknownRun,
+)
 from shared.events import Json
 from shared.logs import logger, note
 
@@ -29,7 +39,10 @@ class Refused(CallerError):
         super().__init__(detail)
 
 
-def problem(status: int, detail: str, *, field: str | None = None, headers: dict[str, str] | None = None) -> Response:
+def problem(
+    status: int, detail: str, *, field: str | None = None, headers: dict[str, str] | None = None,
+    more: dict[str, Json] | None = None,
+) -> Response:  # fmt: skip
     """Return a problem document; `field` is the member of the request that is to be changed."""
     document: dict[str, Json] = {
         "type": "about:blank",
@@ -39,6 +52,7 @@ def problem(status: int, detail: str, *, field: str | None = None, headers: dict
     }
     if field is not None:
         document["field"] = field
+    document.update(more or {})
     return Response(msgspec.json.encode(document), status, headers, "application/problem+json")
 
 
@@ -52,6 +66,11 @@ async def answer(_: Request, fault: Exception) -> Response:
             return problem(HTTPStatus.UNPROCESSABLE_ENTITY, fault.problem, field=fault.field)
         case UnknownRun():
             return problem(HTTPStatus.NOT_FOUND, str(fault), field="run_id")
+        case UnknownQuestion():
+            return problem(HTTPStatus.NOT_FOUND, str(fault), field="question_id")
+        case QuestionClosed():
+            more: dict[str, Json] = {} if fault.answer is None else {"answer": fault.answer}
+            return problem(HTTPStatus.CONFLICT, str(fault), field="question_id", more=more)
         case SessionBusy():
             return problem(HTTPStatus.CONFLICT, str(fault), field="if_active")
         case RunEnded() | LostOwnership():

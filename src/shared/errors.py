@@ -5,6 +5,8 @@
     │   ├── InvalidField         a field's value                         422
     │   ├── UnknownRun           no such run                             404
     │   ├── RunEnded             the run takes no more of this           409
+    │   ├── UnknownQuestion      no such question, or not for you        404
+    │   ├── QuestionClosed       it has its answer, or wants none        409
     │   └── SessionBusy          the session has a run that has not ended 409
     ├── LostOwnership          stop: somebody else owns this now
     │   ├── Fenced               a write with an attempt that is not the run's
@@ -51,6 +53,24 @@ class RunEnded(CallerError):
         self.status = status
         self.action = action
         super().__init__(f"cannot {action} run {run_id!r}: it has ended as {status}")
+
+
+class UnknownQuestion(CallerError):
+    """No question with this id is this caller's to answer: it never was, or its run or session is another."""
+
+    def __init__(self, question_id: str) -> None:
+        self.question_id = question_id
+        super().__init__(f"there is no question {question_id!r} here; the event `question` brings its id")
+
+
+class QuestionClosed(CallerError):
+    """The question takes no answer any more. `answer` is the one that counted, None when nobody's did."""
+
+    def __init__(self, question_id: str, state: str, answer: str | None) -> None:
+        self.question_id = question_id
+        self.state = state
+        self.answer = answer
+        super().__init__(f"question {question_id!r} takes no more answers: it is {state}")
 
 
 class SessionBusy(CallerError):

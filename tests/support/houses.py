@@ -16,6 +16,7 @@ from shared.bootstrap import Ports
 from shared.events import Event, EventKind, encode_data
 from shared.exercises import Exercises, load
 from shared.ports import Ending, Message
+from shared.questions import Question
 from shared.run import Run, RunStatus
 from shared.settings import Settings
 
@@ -53,6 +54,11 @@ class House:
         claim = await self.store.claim("w", LEASE, session_id)
         assert claim is not None and claim.run.id == run_id, "nothing else of the session was to be claimed"
         assert await self.store.move(run_id, 1, RunStatus.RUNNING, RunStatus.STREAMING, "first fragment")
+
+    async def ask(self, question_id: str = "q", run_id: str = "r", number: int = 0) -> Question:
+        """Have a streaming run ask its user something."""
+        until = self.clock.now() + timedelta(minutes=2)
+        return await self.store.ask(question_id, run_id, 1, number, f"{question_id}?", "no", until)
 
     async def ended(self, events: Sequence[Event], session_id: str = "s") -> None:
         """Open a run and end it with these events, the last of them terminal. The stream has none of them."""

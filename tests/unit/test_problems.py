@@ -17,9 +17,11 @@ from shared.errors import (
     InvalidField,
     KodaError,
     Misconfigured,
+    QuestionClosed,
     RunEnded,
     SessionBusy,
     Unavailable,
+    UnknownQuestion,
     UnknownRun,
 )
 from shared.events import Json
@@ -32,6 +34,8 @@ FAULTS: list[tuple[Exception, int, str | None]] = [
     (InvalidField("text", "is blank"), 422, "text"),
     (UnknownRun("r"), 404, "run_id"),
     (RunEnded("r", RunStatus.DONE, "cancel"), 409, None),
+    (UnknownQuestion("q"), 404, "question_id"),
+    (QuestionClosed("q", "answered", "yes"), 409, "question_id"),
     (SessionBusy("s", "r"), 409, "if_active"),
     (Fenced("r", 1), 409, None),
     (IllegalTransition(RunStatus.DONE, RunStatus.RUNNING), 409, None),
@@ -113,6 +117,12 @@ def test_a_document_without_a_field_has_no_such_member() -> None:
     members = {"type": "about:blank", "title": "Not Found", "status": 404, "detail": "d"}
     assert document(problem(404, "d")) == members
     assert document(problem(404, "d", field="run_id")) == members | {"field": "run_id"}
+
+
+def test_a_question_that_is_answered_brings_the_answer() -> None:
+    """Whoever was second is shown what counted; where nothing did, there is no such member."""
+    assert document(answered(QuestionClosed("q", "answered", "yes")))["answer"] == "yes"
+    assert "answer" not in document(answered(QuestionClosed("q", "expired", None)))
 
 
 def error_classes(root: type[KodaError] = KodaError) -> Iterator[type[KodaError]]:
