@@ -63,8 +63,9 @@ class Judge:
         if outcome.state is not State.PASSED and not where and check.exercise is not None:
             where = trees.locate(Path(self._spec.tree), check.exercise).where
         return CheckResult(
-            check.id, check.name, check.exercise, outcome.state, outcome.finding, where, blocked_by, outcome.evidence
-        )
+            check.id, check.name, check.exercise, outcome.state, outcome.finding, where, blocked_by, outcome.evidence,
+            outcome.timeline,
+        )  # fmt: skip
 
     # playing
 

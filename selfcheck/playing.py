@@ -1,5 +1,6 @@
 """One play of one check on one service, and how it came out, before anybody asks whose fault it is."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.logbook import Line
 from selfcheck.process import Service
 from selfcheck.recognising import recognised, service_name
+from selfcheck.recorder import Recorder, Step
 from selfcheck.results import NOTHING_WRONG, Evidence, Finding, Seen, State
 from selfcheck.stage import Broken, Stage
 from selfcheck.texts import say
@@ -27,6 +29,7 @@ class Outcome:
     evidence: Evidence = field(default_factory=dict)
     where: str = ""  # where it raised or hangs, when that is known
     accused: int | None = None  # the exercise that the service blames
+    timeline: Sequence[Step] = ()  # of a play that did not pass
 
 
 def shown_at(place: str) -> str:
@@ -39,9 +42,10 @@ def play(check: Check, service: Service, seed: int) -> Outcome:
     """Play one check on one service. One that did not do its part is ended by this."""
     service.refusals_expected = False
     evidence: dict[str, Seen] = {}
+    record = Recorder()
     try:
         with Stage(service, seed) as stage:
-            evidence = stage.evidence
+            evidence, record = stage.evidence, stage.record
             outcome = _play(check, stage)
             if outcome.state is not State.PASSED:
                 stage.hear()
@@ -50,15 +54,22 @@ def play(check: Check, service: Service, seed: int) -> Outcome:
     # What the service says of an exercise goes before what it looked like from outside.
     if service.fault is not None and outcome.accused is None:
         outcome = _explain(Gone(), service)
-    return replace(outcome, evidence=evidence)
+    if outcome.state is State.PASSED:
+        return replace(outcome, evidence=evidence)
+    from selfcheck.timeline import arranged  # whoever passes everything needs none
+
+    timeline = arranged(record, service.log, outcome.finding.actual, outcome.accused)
+    return replace(outcome, evidence=evidence, timeline=timeline)
 
 
 def _play(check: Check, stage: Stage) -> Outcome:
     try:
         check.play(stage)
     except Broken as broken:
+        stage.record.parted = True
         return Outcome(State.FAILED, broken.finding)
     except ProbeRaised as raised:
+        stage.record.parted = True
         actual = f"{raised.raised}: {raised.message}"
         finding = Finding(say("playing.exercise_answers"), raised.given, say("playing.an_answer"), actual)
         return Outcome(State.CRASHED, finding, where=shown_at(raised.where))

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from selfcheck.recorder import Step
 from selfcheck.texts import Message, Words, english
 from shared.errors import Misconfigured
 from shared.events import Json
@@ -62,6 +63,7 @@ class CheckResult:
     where: str = ""  # file:line of the function to open
     blocked_by: Sequence[int] = ()
     evidence: Evidence = field(default_factory=dict)
+    timeline: Sequence[Step] = ()  # of a check that does not pass; not in the JSON, which is the same in both modes
 
     def to_json(self) -> dict[str, Json]:
         """Return the members in the order of the design."""
@@ -90,7 +92,9 @@ class Report:
     tree: str
     seed: int
     total: int  # how many there will be in the end
-    checks: Sequence[CheckResult]
+    checks: Sequence[CheckResult]  # of each the worst result, when all was played several times
+    repeat: int = 1
+    flaky: Mapping[int, Sequence[State]] = field(default_factory=dict)  # the states of what did not always come out so
 
     @property
     def passed(self) -> int:
@@ -106,8 +110,13 @@ class Report:
             "seed": self.seed,
             "passed": self.passed,
             "total": self.total,
+            **(self._repetitions() if self.repeat > 1 else {}),
             "checks": [check.to_json() for check in self.checks],
         }
+
+    def _repetitions(self) -> dict[str, Json]:
+        flaky: dict[str, Json] = {str(number): [str(each) for each in states] for number, states in self.flaky.items()}
+        return {"repeat": self.repeat, "flaky": flaky}
 
 
 def write_json(path: Path, report: Report) -> None:
@@ -116,12 +125,26 @@ def write_json(path: Path, report: Report) -> None:
     Raises:
         Misconfigured: the place cannot be written to.
     """
+    write_beside(path, as_json(report), "--json")
+
+
+def as_json(report: Report) -> bytes:
+    """Return the document, to be read by people, too."""
+    return msgspec.json.format(msgspec.json.encode(report.to_json()), indent=1) + b"\n"
+
+
+def write_beside(path: Path, content: bytes, option: str) -> None:
+    """Write a file that an option names: beside its place, and then into it.
+
+    Raises:
+        Misconfigured: the place cannot be written to.
+    """
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(msgspec.json.format(msgspec.json.encode(report.to_json()), indent=1) + b"\n")
+        beside.write_bytes(content)
         beside.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
         problem = f"cannot write {path}: {error.strerror}"
-        raise Misconfigured("--json", problem, "name a file in a folder that you may write to") from error
+        raise Misconfigured(option, problem, "name a file in a folder that you may write to") from error

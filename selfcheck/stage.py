@@ -18,7 +18,9 @@ import httpx
 import msgspec
 
 from client.follow import open_stream
+from client.sse import ServerEvent
 from selfcheck.process import Service
+from selfcheck.recorder import TERMINAL, Recorder
 from selfcheck.results import Finding, Seen
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from selfcheck.texts import Words, english, say
@@ -52,6 +54,7 @@ class Stage:
     def __init__(self, service: Service, seed: int) -> None:
         self.seed = seed
         self.evidence: dict[str, Seen] = {}
+        self.record = Recorder()
         self.log = service.log
         self._service = service
         self._client = httpx.Client(
@@ -79,13 +82,15 @@ class Stage:
         """Return a session that nobody has used."""
         return os.urandom(8).hex()
 
-    def say(self, session_id: str, text: str) -> Answer:
-        """Send a message."""
+    def say(self, session_id: str, text: str, *, merges: bool | None = None) -> Answer:
+        """Send a message. `merges` is what must become of it, for the record; None: that is not the point."""
         body = msgspec.json.encode({"session_id": session_id, "text": text, "user_id": "learner"})
         answer = self._request("POST", "/chat", body)
         run_id = str(answer["run_id"])
         self._names.setdefault(run_id, f"run-{len(self._names) + 1}")
-        return Answer(run_id, answer["merged"] is True, str(answer["status"]))
+        merged = answer["merged"] is True
+        self.record.said(session_id, text, run_id, self.name(run_id), merged, merges)
+        return Answer(run_id, merged, str(answer["status"]))
 
     def watch(self, run_id: str, cursor: int | None = None) -> "contextlib.AbstractContextManager[Watcher]":
         """Open a waiter: when this is entered it is attached, and whatever is written from now on reaches it live."""
@@ -99,25 +104,39 @@ class Stage:
             stream = stack.enter_context(open_stream(self._client, run_id, cursor, idle=idle))
             if stream.status != httpx.codes.OK:
                 raise Silent(say("playing.stream_answered", run=self.name(run_id), status=stream.status))
+        name, first = self.name(run_id), 0 if cursor is None else cursor + 1
+        waiter = self.record.watched(name, cursor)
+
+        def note(taken: Sequence[ServerEvent], to_the_end: bool) -> None:
+            due = first + len(watcher.events)
+            self.record.received(waiter, run_id, name, due, taken, to_the_end=to_the_end)
+
+        watcher = Watcher(name, stream, note)
         with stack:
-            yield Watcher(self.name(run_id), stream)
+            yield watcher
+            if watcher.ended_with not in TERMINAL:
+                self.record.left(waiter)
 
     def standing(self, run_id: str) -> dict[str, Json]:
         """Return where a run stands."""
-        return self._request("GET", f"/runs/{run_id}")
+        answer = self._request("GET", f"/runs/{run_id}")
+        self.record.stood(self.name(run_id), answer["status"])
+        return answer
 
     def history(self, session_id: str) -> list[dict[str, Json]]:
         """Return all events that the store has of a session."""
         page = self._request("GET", f"/sessions/{session_id}/events")
         events = page["events"]
         assert isinstance(events, list), "a page has a list of events"
+        self.record.counted(session_id, len(events))
         return [event for event in events if isinstance(event, dict)]
 
     def until_stored(self, run_id: str, seq: int) -> None:
         """Return when the store has the run's events up to `seq`."""
         for _ in range(10_000):
-            last_seq = self.standing(run_id)["last_seq"]
+            last_seq = self._request("GET", f"/runs/{run_id}")["last_seq"]
             if isinstance(last_seq, int) and last_seq >= seq:
+                self.record.stored(self.name(run_id), seq)
                 return
         raise Silent(say("playing.stored", seq=seq, run=self.name(run_id)))
 
@@ -130,6 +149,9 @@ class Stage:
         for url, part in groupby(sent, key=itemgetter(0)):
             places = [at for _, at in part]
             answers.update(zip(places, self._move(url, [calls[at] for at in places]), strict=True))
+        for at, (control, arguments) in enumerate(calls):
+            run_id = str(arguments[0]) if arguments else ""
+            self.record.moved(control, arguments, answers[at], self._names.get(run_id, ""))
         return [answers[at] for at in range(len(calls))]
 
     def hear(self) -> None:

@@ -1,6 +1,6 @@
 """The watcher: one waiter of a run, as a check has it; and what it means when nothing comes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -46,6 +46,7 @@ class Watcher:
 
     name: str  # of its run, for reports
     _stream: Stream
+    _note: Callable[[Sequence[ServerEvent], bool], None]  # called with what was read, and whether it was all
     events: list[ServerEvent] = field(default_factory=list)
 
     def take(self, count: int) -> list[ServerEvent]:
@@ -62,6 +63,7 @@ class Watcher:
                 if event is None:
                     raise Silent(awaited)
                 taken.append(event)
+        self._note(taken, False)
         self.events += taken
         return taken
 
@@ -70,6 +72,7 @@ class Watcher:
         taken: list[ServerEvent] = []
         with guarded(say("playing.end", run=self.name)):
             taken.extend(islice(self._stream.events, MOST_EVENTS))
+        self._note(taken, True)
         self.events += taken
         return taken
 

@@ -65,7 +65,7 @@ def correct(stage: Stage) -> None:
     with stage.watch(first.run_id) as waiter:
         stage.gate(HELD_AT)
         waiter.take(HELD_AT)
-        second = stage.say(session, "Actually, please make it an exchange.")
+        second = stage.say(session, "Actually, please make it an exchange.", merges=True)
         stage.evidence |= {
             "first_answer": {"run_id": stage.name(first.run_id), "merged": first.merged},
             "second_answer": {"run_id": stage.name(second.run_id), "merged": second.merged},

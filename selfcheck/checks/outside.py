@@ -50,7 +50,7 @@ def too_late(stage: Stage, age_s: int, runs: list[Json]) -> None:
         stage.gate(HELD_AT)
         waiter.take(HELD_AT)
         stage.control(("advance", [age_s]))
-        second = stage.say(session, "Actually, please make it an exchange.")
+        second = stage.say(session, "Actually, please make it an exchange.", merges=False)
         note(stage, runs, first, second, age_s, "streaming")
         with stage.watch(second.run_id) as later:
             stage.gate(None)
@@ -77,7 +77,7 @@ def when_done(stage: Stage, runs: list[Json]) -> None:
     with stage.watch(first.run_id) as waiter:
         stage.gate(None)
         waiter.rest()
-    second = stage.say(session, "Thank you!")
+    second = stage.say(session, "Thank you!", merges=False)
     note(stage, runs, first, second, 0, "done")
     expect_new_run(first, second, say("checks.second_done", run=stage.name(first.run_id)))
     with stage.watch(second.run_id) as later:

@@ -29,9 +29,9 @@ class Log:
     prints: list[str] = field(default_factory=list)
     refusals: list[Line] = field(default_factory=list)
 
-    def all(self, event: str) -> list[Line]:
+    def all(self, *events: str) -> list[Line]:
         """Return the lines of an event."""
-        return self.refusals if event == "not_started" else []
+        return self.refusals if "not_started" in events else []
 
 
 @dataclass
