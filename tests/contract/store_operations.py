@@ -94,7 +94,7 @@ async def _finish(player: Player, step: Step) -> object:
 
 
 async def _ask_cancel(player: Player, step: Step) -> object:
-    return _stored(await player.ports.store.ask_cancel(await player.run_id(step)))
+    return without_times(await player.ports.store.ask_cancel(await player.run_id(step)))
 
 
 # --- Reading and keeping house ----------------------------------------------------------------------------------------
@@ -105,13 +105,13 @@ async def _look_at_run(player: Player, step: Step) -> object:
     audit = list(await player.ports.audit(run_id))
     # Why a claim moved a run is each adapter's own word.
     told = [replace(row, why="") if row.target is RunStatus.RUNNING else row for row in audit]
-    return _stored(await store.run(run_id)), list(await store.messages_of(run_id)), told
+    return without_times(await store.run(run_id)), list(await store.messages_of(run_id)), told
 
 
 async def _look_at_session(player: Player, step: Step) -> object:
     session_id, store = session_of(step), player.ports.store
-    runs = [_stored(stored) for stored in await store.runs_of(session_id)]
-    return runs, _stored(await store.latest_run(session_id)), list(await store.inputs_of(session_id))
+    runs = [without_times(stored) for stored in await store.runs_of(session_id)]
+    return runs, without_times(await store.latest_run(session_id)), list(await store.inputs_of(session_id))
 
 
 async def _events(player: Player, step: Step) -> object:
@@ -139,7 +139,8 @@ def _timeless(run: Run) -> Run:
     return replace(run, updated_at=run.created_at)
 
 
-def _stored(stored: StoredRun | None) -> StoredRun | None:
+def without_times(stored: StoredRun | None) -> StoredRun | None:
+    """Return what the store tells of a run, without the time of its last status change."""
     return None if stored is None else replace(stored, run=_timeless(stored.run))
 
 

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from shared.forks import Fork
 from shared.ports import Accepted, Claim, Ending, Resumed
+from shared.questions import Answering, Question
 from tests.contract.adapters import Opener, open_memory, opener_of
 from tests.contract.operations import OPERATIONS, play, random_steps
 from tests.contract.player import LIMIT, Step
@@ -54,10 +56,22 @@ def test_stories_are_worth_playing() -> None:
     assert answers == asyncio.run(answers_of(open_memory, played))
     kinds = Counter(map(_kind, answers))
     wanted = {"claimed", "taken over", "retried", "opened", "merged", "replayed", "fenced", *Ending, True, False, None}
+    wanted |= {"open", "answered", "expired", "answered late", "forked"}
     assert {kind: kinds[kind] for kind in wanted if kinds[kind] < 5} == {}
     # An order shows only where there is more than one.
     longer = Counter(step.do for step, told in zip(played, answers, strict=True) if isinstance(told, list) and told[1:])
-    ordered = {"waiting", "take", "reclaim", "archivable", "events", "entries", "follow"}
+    ordered = {
+        "questions",
+        "forks",
+        "orphans",
+        "waiting",
+        "take",
+        "reclaim",
+        "archivable",
+        "events",
+        "entries",
+        "follow",
+    }
     assert {do: longer[do] for do in ordered if longer[do] < 5} == {}
 
 
@@ -73,6 +87,12 @@ def _kind(answer: object) -> object:
             return "merged" if merged else "opened"
         case ("fenced", _, _):
             return "fenced"
+        case Question(state=state):
+            return state.value
+        case Answering(counted=counted):
+            return "answered" if counted else "answered late"
+        case Fork():
+            return "forked"
         case Ending() | bool() | None:
             return answer
         case _:

@@ -106,3 +106,19 @@ async def test_marks_are_lost_with_the_service(ports: Ports) -> None:
     assert await ports.marks.read("r") == frozenset()
     await ports.marks.set("r", CANCEL, AN_HOUR)
     assert await ports.marks.read("r") == {CANCEL}
+
+
+@on_each_adapter
+async def test_each_mark_is_told_from_the_others(ports: Ports) -> None:
+    """Every set of marks is read as it is, by who asks and by who appends, down to the last one that is cleared."""
+    marks = list(Mark)
+    for mask in range(2 ** len(marks)):
+        run_id, chosen = f"r{mask}", {mark for place, mark in enumerate(marks) if mask & 1 << place}
+        for mark in chosen:
+            await ports.marks.set(run_id, mark, AN_HOUR)
+        while True:
+            assert await ports.marks.read(run_id) == chosen
+            assert await ports.output.append([delta(run_id, len(chosen))], 1) == chosen
+            if not chosen:
+                break
+            await ports.marks.clear(run_id, chosen.pop())

@@ -9,7 +9,7 @@ WITH parent AS (
   SELECT run_id FROM {schema}.forks
    WHERE run_id = %(run_id)s
       OR parent_id = %(parent_id)s AND number = %(number)s AND standing
-         AND EXISTS (SELECT FROM {schema}.inputs WHERE inputs.run_id = forks.run_id AND text = %(text)s)
+         AND EXISTS (SELECT FROM {schema}.inputs WHERE inputs.run_id = forks.run_id AND NOT merged AND text = %(text)s)
 ), replaced AS (
   UPDATE {schema}.forks SET standing = false
     FROM parent
