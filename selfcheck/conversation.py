@@ -18,7 +18,9 @@ from client.run_view import RunView
 from selfcheck.asking import Asking
 from selfcheck.console import err, out
 from selfcheck.keyboard import keyboard
+from selfcheck.recognising import explained
 from selfcheck.screen import Screen
+from selfcheck.texts import say
 from selfcheck.watching import Inbox, watch
 from shared.errors import KodaError, Unavailable
 from shared.text import clean
@@ -64,8 +66,8 @@ class Conversation:
         """Read the session, and show first what is going on in it."""
         self._take(self._gateway.session(self._session_id))
         if self._keyboard.interactive:
-            self._screen.aside(f"session {self._session_id}, replies so far: {len(self._session.runs)}")
-            self._screen.aside("type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave")
+            self._screen.aside(say("chat.session", session=self._session_id, replies=len(self._session.runs)))
+            self._screen.aside(say("chat.keys"))
         with self._problems_told():
             self._answer()
 
@@ -87,7 +89,7 @@ class Conversation:
         if accepted.merged and accepted.run_id == self._shown:
             self._screen.void()
         else:
-            self._screen.aside("not merged; it is answered after this")
+            self._screen.aside(say("chat.not_merged"))
 
     def _take(self, arrival: Arrival) -> None:
         self._session, effects = reduce(self._session, arrival)
@@ -164,7 +166,7 @@ class Conversation:
         except KodaError as problem:
             if not self._keyboard.interactive:
                 raise
-            self._screen.aside(str(problem), "red")
+            self._screen.aside(explained(problem), "red")
 
 
 @contextmanager

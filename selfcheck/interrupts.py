@@ -7,6 +7,7 @@ for the exception.
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -15,6 +16,7 @@ INTERRUPTED = 130
 TIDYING_S = 3.0
 
 _asked_at: float | None = None
+_farewell = b"stopped\n"
 
 
 def end_at_once() -> None:
@@ -38,6 +40,12 @@ def raise_each_time() -> None:
     _handle(signal.default_int_handler)
 
 
+def part_with(word: str) -> None:
+    """Say this at the end, once a language is known; where it cannot be written, something like it."""
+    global _farewell
+    _farewell = f"{word}\n".encode(sys.stderr.encoding or "ascii", "replace")
+
+
 def _handle(handler: Callable[[int, FrameType | None], None]) -> None:
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, handler)
@@ -55,6 +63,6 @@ def _raise_once(number: int, frame: FrameType | None) -> None:
 
 def _end(number: int, frame: FrameType | None) -> None:
     try:
-        os.write(2, b"stopped\n")
+        os.write(2, _farewell)
     finally:
         os._exit(INTERRUPTED)

@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable
 
 from selfcheck import console, early, texts
-from selfcheck.interrupts import INTERRUPTED
+from selfcheck.interrupts import INTERRUPTED, part_with
+from selfcheck.texts import say
 from shared.errors import KodaError, Misconfigured
 
 PASSED, NOT_PASSED, USAGE, ENVIRONMENT = 0, 1, 2, 3
@@ -16,7 +17,7 @@ def play_and_report(options: early.Options, started: early.Started | None = None
     def play() -> int:
         from selfcheck.play import run
 
-        texts.use(texts.choose(options.lang, os.environ) or "en")
+        speak(texts.choose(options.lang, os.environ) or "en")
         report = run(options, started)
         if any(check.status == "environment" for check in report.checks):
             return ENVIRONMENT
@@ -29,18 +30,27 @@ def play_and_report(options: early.Options, started: early.Started | None = None
             started.end()
 
 
+def speak(lang: texts.Lang) -> None:
+    """Show messages in this language from now on."""
+    texts.use(lang)
+    if lang != "en":  # in which the last word is known from the beginning
+        part_with(str(say("console.stopped")))
+
+
 def said(command: Callable[[], int]) -> int:
     """Carry a command out; say in one line why it could not be, and return its exit code."""
     try:
         return command()
     except KeyboardInterrupt:
-        console.err.print("stopped")
+        console.err.print(str(say("console.stopped")))
         return INTERRUPTED
     except BrokenPipeError:
         return NOT_PASSED
     except OSError as full:
-        console.tell(f"the system refuses something: {full}")
+        console.tell(say("console.refused", reason=str(full)))
         return ENVIRONMENT
     except KodaError as fault:
-        console.tell(str(fault))
+        from selfcheck.recognising import explained
+
+        console.tell(explained(fault))
         return USAGE if isinstance(fault, Misconfigured) and fault.service == "settings" else ENVIRONMENT

@@ -3,6 +3,9 @@
 Services do not know languages: what goes wrong in them, and in the loader of a tree, is said in English, in errors and
 on log lines. The areas below have those sentences as templates. What matches one of them becomes the message that it
 is, with what stood in its places; whatever else is a value, and stays as it is. English comes out as it went in.
+
+An error that a command of ours raises is worded in the same way: plain English where it is raised, and a template in
+`texts/*/faults.py`. A test reads all of them from the source.
 """
 
 import re

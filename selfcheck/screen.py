@@ -21,18 +21,13 @@ from client.effects import (
 )
 from client.run_view import RunView
 from selfcheck.console import plain
+from selfcheck.texts import Words, say, text
 from shared.run import RunStatus
 
 # A reply is somebody else's text, and a terminal obeys these.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-_WHY = {
-    "merge": "merged; the reply so far is void",
-    "retry": "an error; the reply so far is void, it is tried again",
-    "takeover": "a worker was lost; the reply so far is void, another one goes on",
-    "snapshot": "the reply so far, at once",
-    "gap": "the run has another history; the reply so far is void",
-}
+_WHY = {"merge", "retry", "takeover", "snapshot", "gap"}  # a reply is replaced; each has a text
 
 
 class Screen:
@@ -55,7 +50,7 @@ class Screen:
 
     def void(self) -> None:
         """Say that a correction was taken in."""
-        self.aside(_WHY["merge"])
+        self.aside(say("chat.merge"))
         self.voided = True
 
     def show(self, effect: Effect) -> None:
@@ -65,25 +60,26 @@ class Screen:
                 self.spin()
             case StopSpinner() if not self.voided:
                 self.rest()
-            case AppendText(_, text) if not self.voided:
-                self._write(text)
-            case ReplaceText(_, text, why):
-                self._replace(text, why)
+            case AppendText(_, fragment) if not self.voided:
+                self._write(fragment)
+            case ReplaceText(_, reply, why):
+                self._replace(reply, why)
             case ShowTool(_, tool) if not self.voided:
                 self.fresh_line()
-                self._write(f"[{tool.name}: {'asked' if tool.result is None else 'answered'}]\n")
+                became = say("chat.asked") if tool.result is None else say("chat.answered")
+                self._write(f"[{tool.name}: {became}]\n")
             case ShowInterrupted():
-                self.aside("the connection is lost; reconnecting")
+                self.aside(say("chat.reconnecting"))
             case ShowEnd(_, status, message):
                 self._end(status, message)
 
-    def aside(self, text: str, style: str = "dim") -> None:
+    def aside(self, words: Words, style: str = "dim") -> None:
         """Say something about the conversation. In a file of replies it leaves no trace."""
         spins = self._spinner is not None
         self.rest()
         if self._out.is_terminal:
             self.fresh_line()
-        self._err.print(f"({_harmless(text)})", style=style, markup=False, emoji=False, soft_wrap=True)
+        self._err.print(f"({_harmless(text(words))})", style=style, markup=False, emoji=False, soft_wrap=True)
         if spins:
             self.spin()
 
@@ -105,28 +101,28 @@ class Screen:
             self._spinner.stop()
             self._spinner = None
 
-    def _write(self, text: str) -> None:
-        if text:
+    def _write(self, shown: str) -> None:
+        if shown:
             self.rest()
-            self._out.file.write(_harmless(text))  # as it is: a console would expand its tabs
+            self._out.file.write(_harmless(shown))  # as it is: a console would expand its tabs
             self._out.file.flush()
-            self._mid_line = not text.endswith("\n")
+            self._mid_line = not shown.endswith("\n")
 
-    def _replace(self, text: str, why: str) -> None:
+    def _replace(self, reply: str, why: str) -> None:
         self.fresh_line()
         if not (self.voided and why == "merge"):
-            self.aside(_WHY.get(why, f"{why}; the reply so far is void"))
+            self.aside(say(f"chat.{why}") if why in _WHY else say("chat.void", why=why))
         self.voided = False
-        self._write(text)
+        self._write(reply)
 
     def _end(self, status: RunStatus, message: str) -> None:
         self.rest()
         self.fresh_line()
         if status is RunStatus.FAILED:
-            self.aside(f"failed: {message}" if message else "failed", "red")
+            self.aside(say("chat.failed_with", message=message) if message else say("chat.failed"), "red")
         elif status is RunStatus.CANCELLED:
-            self.aside("stopped")
+            self.aside(say("chat.stopped"))
 
 
-def _harmless(text: str) -> str:
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+def _harmless(shown: str) -> str:
+    return _CONTROL.sub("\ufffd", shown.replace("\r\n", "\n"))

@@ -7,7 +7,9 @@ from selfcheck import early
 from selfcheck.console import err, out
 from selfcheck.logbook import Line
 from selfcheck.process import Service, start
+from selfcheck.recognising import recognised
 from selfcheck.spec import BOTH, ServiceSpec
+from selfcheck.texts import say
 from selfcheck.trees import kit_root
 
 
@@ -41,23 +43,24 @@ def serving(tree: str, port: int = 0) -> Iterator[Service]:
         if not service.loaded():
             raise service.why_not_started()
         for fault in service.faults():
-            line = f"{fault['file']}:{fault['line']} {fault['problem']}; the solution stands in"
-            err.print(line, style="yellow", markup=False)
+            where = str(fault["file"]) if fault["line"] is None else f"{fault['file']}:{fault['line']}"
+            told = say("serve.stands_in", where=where, problem=recognised(str(fault["problem"])))
+            err.print(str(told), style="yellow", markup=False)
         yield service
     finally:
         service.stop()
 
 
 def _explain(url: str, tree: str) -> None:
-    out.print(f"The service runs on {url} with the exercises of {tree}, in memory. Ctrl-C ends it.", markup=False)
+    out.print(str(say("serve.runs", url=url, tree=tree)), markup=False)
     out.print()
     commands = (
         (
-            "send a message; the answer names the run",
+            say("serve.send"),
             f"""curl -s {url}/chat -d '{{"session_id":"s1","text":"My lamp is broken"}}'""",
         ),
-        ("watch a run, from its beginning", f"curl -N {url}/runs/RUN_ID/events"),
-        ("resume after event 5", f"curl -N -H 'Last-Event-ID: 5' {url}/runs/RUN_ID/events"),
+        (say("serve.watch"), f"curl -N {url}/runs/RUN_ID/events"),
+        (say("serve.resume"), f"curl -N -H 'Last-Event-ID: 5' {url}/runs/RUN_ID/events"),
     )
     for what, command in commands:
         out.print(f"# {what}", style="dim", markup=False)

@@ -14,6 +14,9 @@ _SENTENCES: Final[Mapping[str, Sequence[int]]] = {
     "Unavailable": (1,),
     "Unusable": (0,),
     "Fault": (3, 4),
+    "BadPayload": (0, 1),
+    "_decode": (2,),
+    "_give_up": (0,),
     "_wrong": (0, 1, 2),
 }
 """Which arguments of what errors are made with are sentences."""
@@ -23,13 +26,16 @@ _ANSWERS: Final = {"_misfit", "_unfit_offer", "why_not_callable"}
 
 
 def told(file: Source) -> Iterator[tuple[int, str]]:
-    """Yield the sentences of a file's errors, with their lines. A value alone, such as `str(error)`, is none."""
+    """Yield the sentences of a file's errors, with their lines.
+
+    A value alone, such as `str(error)`, is none, nor is a command to be typed.
+    """
     for function in ast.walk(file.tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             bound = _bound(function)
             for expression in _expressions(function):
                 for sentence in _filled(expression, bound):
-                    if sentence.replace(SAMPLE, "").strip(" :"):
+                    if sentence.replace(SAMPLE, "").strip(" :") and not sentence.startswith("selfcheck "):
                         yield expression.lineno, sentence
 
 

@@ -2,6 +2,9 @@
 
 import pytest
 
+from client.following import GaveUp, StreamRefused
+from client.reading import BadPayload
+from selfcheck.asking import Refused
 from selfcheck.recognising import AREAS, explained, recognised
 from selfcheck.texts import Message, area_texts, english, say, text
 from shared.errors import InvalidField, KodaError, Misconfigured, Unavailable
@@ -78,6 +81,19 @@ def test_what_is_recognised_can_be_shown_in_chinese(sentence: str, chinese: str)
         (Unavailable("store", "it was closed"), "存储不可用：已经关闭"),
         (Misconfigured("--json", "cannot write a: b", "change one of them"), "--json：无法写入 a：b；修改其中一个"),
         (InvalidField("text", "is blank"), "text: is blank"),
+        (
+            StreamRefused("r", "status 404 and content type none", 1, None),
+            "运行 'r' 的流被拒绝（状态 404，内容类型 none）；再问也不会变",
+        ),
+        (
+            GaveUp("r", "failures in a row: 8", 9, 3, "ReadTimeout: x"),
+            "网关不可用：不再跟随运行 'r'：连续失败 8 次；最后收到的是事件 3；最后一次：ReadTimeout: x",
+        ),
+        (
+            BadPayload("the event delta", "Expected `str`"),
+            "网关：无法读懂事件 delta：Expected `str`；确认客户端和网关是同一个版本",
+        ),
+        (Refused(422, "text: is blank"), "被拒绝（422）：text: is blank"),
     ],
 )
 def test_an_error_is_explained_as_it_says_itself(fault: KodaError, chinese: str) -> None:

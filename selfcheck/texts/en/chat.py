@@ -1,0 +1,23 @@
+"""What is said about a conversation, beside the replies."""
+
+from typing import Final
+
+TEXTS: Final = {
+    "session": "session {session}, replies so far: {replies}",
+    "keys": "type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave",
+    "not_merged": "not merged; it is answered after this",
+    # why a reply is replaced
+    "merge": "merged; the reply so far is void",
+    "retry": "an error; the reply so far is void, it is tried again",
+    "takeover": "a worker was lost; the reply so far is void, another one goes on",
+    "snapshot": "the reply so far, at once",
+    "gap": "the run has another history; the reply so far is void",
+    "void": "{why}; the reply so far is void",
+    # how it goes
+    "reconnecting": "the connection is lost; reconnecting",
+    "asked": "asked",
+    "answered": "answered",
+    "failed": "failed",
+    "failed_with": "failed: {message}",
+    "stopped": "stopped",
+}
