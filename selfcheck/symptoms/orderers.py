@@ -44,7 +44,7 @@ class Delivery:
         emitted, brought = got.get("emitted"), got.get("brought")
         self.raised = raised(answer)
         self.message = str(answer.get("message", ""))
-        self.out = [each for each in emitted if isinstance(each, list)] if isinstance(emitted, list) else []
+        self.out = _triples(emitted)
         self.brought = brought if isinstance(brought, list) else []
         self.handed_back = "handed_back" in got
         self.seqs: list[Json] = [each[1] for each in self.out]
@@ -54,6 +54,12 @@ class Delivery:
     def has(self, *seqs: int) -> bool:
         """Whether exactly these came out, in this order."""
         return self.seqs == [*seqs]
+
+
+def _triples(emitted: Json) -> list[list[Json]]:
+    """Return what has the form of an emission; whoever answers may answer anything."""
+    each_of = emitted if isinstance(emitted, list) else []
+    return [each for each in each_of if isinstance(each, list) and len(each) == 3]
 
 
 class Deliveries:
@@ -106,7 +112,7 @@ def _starts_early(seen: Deliveries) -> bool:
 
 def _shares(seen: Deliveries) -> bool:
     two = seen["two"]
-    own = {(which, item) for which, _, item in two.offers}
+    own = [(which, item) for which, _, item in two.offers]
     foreign = any(isinstance(item, str) and (which, item) not in own for which, _, item in two.out)
     return foreign or (not two.right and all(seen[name].right for name in ("in order", "gap", "from 3")))
 

@@ -39,10 +39,11 @@ def orderer(
     parameters: str = "start, emit",
     states: States = FAILED,
     head: bytes = b"",
+    recognised_as: tuple[str, ...] = (),
 ) -> Mutant:
     """Make a mutant of the class."""
     source = orderer_class(offer, init, extra, parameters)
-    return Mutant(name, 2, symptom, source, head, caught_by=(2,), states=states)
+    return Mutant(name, 2, symptom, source, head, caught_by=(2,), states=states, recognised_as=recognised_as)
 
 
 def _instead(old: str, new: str, text: str = OFFER) -> str:
@@ -51,23 +52,48 @@ def _instead(old: str, new: str, text: str = OFFER) -> str:
 
 
 ORDERERS = (
-    orderer("if-for-while", "delivers one; what follows stays held", _instead("while", "if")),
     orderer(
-        "drops-the-due-one", "`<=` for `<`: nothing ever comes out", _instead("seq < self._due", "seq <= self._due")
+        "if-for-while",
+        "delivers one; what follows stays held",
+        _instead("while", "if"),
+        recognised_as=("if-for-while",),
     ),
-    orderer("starts-one-late", "the first event never comes out", init=_instead("= start", "= start + 1", INIT)),
-    orderer("starts-one-early", "waits for a number before the first", init=_instead("= start", "= start - 1", INIT)),
-    orderer("starts-at-zero", "a reader who comes back waits for what it has", init=_instead("= start", "= 0", INIT)),
+    orderer(
+        "drops-the-due-one",
+        "`<=` for `<`: nothing ever comes out",
+        _instead("seq < self._due", "seq <= self._due"),
+        recognised_as=("nothing-comes-out",),
+    ),
+    orderer(
+        "starts-one-late",
+        "the first event never comes out",
+        init=_instead("= start", "= start + 1", INIT),
+        recognised_as=("starts-one-late",),
+    ),
+    orderer(
+        "starts-one-early",
+        "waits for a number before the first",
+        init=_instead("= start", "= start - 1", INIT),
+        recognised_as=("starts-one-early",),
+    ),
+    orderer(
+        "starts-at-zero",
+        "a reader who comes back waits for what it has",
+        init=_instead("= start", "= 0", INIT),
+        recognised_as=("start-ignored",),
+    ),
     orderer(
         "starts-with-the-first-arrival",
         "whatever comes first is taken for the beginning",
         "if self._due is None:\n    self._due = seq\n" + OFFER,
         _instead("= start", "= None", INIT),
+        recognised_as=("first-arrival-is-start",),
     ),
     orderer(
         "delivers-old-ones-again",
         "a number below the pointer goes out a second time",
         _instead("    return\n", "    self._emit(seq, item)\n    return\n"),
+        recognised_as=("old-delivered-again",),
     ),
     orderer(
         "drops-what-was-overtaken",
@@ -78,6 +104,7 @@ ORDERERS = (
         self._due = seq + 1
         self._emit(seq, item)
         """,
+        recognised_as=("overtaken-dropped",),
     ),
     orderer(
         "drops-what-comes-early",
@@ -87,6 +114,7 @@ ORDERERS = (
             self._due += 1
             self._emit(seq, item)
         """,
+        recognised_as=("early-dropped",),
     ),
     orderer(
         "stops-at-an-empty-text",
@@ -99,25 +127,34 @@ ORDERERS = (
             self._due += 1
             self._emit(self._due - 1, item)
         """,
+        recognised_as=("empty-text-is-nothing",),
     ),
-    orderer("drops-empty-texts", "an empty fragment is taken for none", "if not item:\n    return\n" + OFFER),
+    orderer(
+        "drops-empty-texts",
+        "an empty fragment is taken for none",
+        "if not item:\n    return\n" + OFFER,
+        recognised_as=("empty-text-is-nothing",),
+    ),
     orderer(
         "shares-its-buffer",
         "the buffer hangs on the class: connections see each other's events",
         init=_instead("self._held = {}\n", "", INIT),
         extra="_held = {}",
+        recognised_as=("shared-between-orderers",),
     ),
     orderer(
         "shares-its-default",
         "the buffer is a mutable default: one for all connections",
         init=_instead("{}", "held", INIT),
         parameters="start, emit, held={}",
+        recognised_as=("shared-between-orderers",),
     ),
     orderer(
         "shares-its-pointer",
         "the newest connection moves the pointer of all others",
         OFFER.replace("self._due", "SeqOrderer.due"),
         INIT.replace("self._due", "SeqOrderer.due"),
+        recognised_as=("shared-between-orderers",),
     ),
     orderer(
         "recursion",
@@ -134,6 +171,7 @@ ORDERERS = (
             self.offer(self._due, self._held.pop(self._due))
         """,
         states=CRASHED,
+        recognised_as=("recursion",),
     ),
     orderer(
         "quadratic",
@@ -157,6 +195,7 @@ ORDERERS = (
         """,
         _instead("{}", "[]", INIT),
         states=FAILED_OR_HUNG,
+        recognised_as=("cost-grows", "does-not-return"),
     ),
     orderer(
         "heap-of-pairs",
@@ -172,16 +211,19 @@ ORDERERS = (
         _instead("{}", "[]", INIT),
         states=FAILED_OR_CRASHED,
         head=b"import heapq\n",
+        recognised_as=("items-compared",),
     ),
     orderer(
         "jumps-after-64",
         "gives a hole up when 64 items wait behind it",
         _instead("while", "if len(self._held) > 64:\n    self._due = min(self._held)\nwhile"),
+        recognised_as=("gives-a-gap-up",),
     ),
     orderer(
         "forgets-beyond-a-thousand",
         "holds no more than a thousand items and drops the rest",
         _instead("self._held[seq] = item", "if len(self._held) < 1000:\n    self._held[seq] = item"),
+        recognised_as=("held-is-limited",),
     ),
     orderer(
         "delivers-by-arrival",
@@ -195,6 +237,7 @@ ORDERERS = (
                 self._emit(due, self._held.pop(due))
                 self._due = max(self._due, due + 1)
         """,
+        recognised_as=("held-in-order-of-arrival",),
     ),
     orderer(
         "delivers-over-holes",
@@ -208,6 +251,7 @@ ORDERERS = (
                 self._emit(due, self._held.pop(due))
                 self._due = due + 1
         """,
+        recognised_as=("next-gap-ignored",),
     ),
     orderer(
         "delivers-the-newest-first",
@@ -223,6 +267,7 @@ ORDERERS = (
         for due, held in reversed(ready):
             self._emit(due, held)
         """,
+        recognised_as=("newest-first",),
     ),
     orderer(
         "keeps-every-copy",
@@ -236,21 +281,25 @@ ORDERERS = (
                 self._emit(self._due, copy)
             self._due += 1
         """,
+        recognised_as=("every-copy-held",),
     ),
     orderer(
         "knows-items-by-their-text",
         "a word that occurs twice in the reply is taken for a copy",
         "if item in self._held.values():\n    return\n" + OFFER,
+        recognised_as=("copies-known-by-text",),
     ),
     orderer(
         "emits-the-wrong-number",
         "what was held goes out under the number that came",
         _instead("(due, self", "(seq, self"),
+        recognised_as=("held-under-wrong-number",),
     ),
     orderer(
         "emits-item-before-number",
         "calls emit(item, seq)",
         _instead("self._emit(due, self._held.pop(due))", "self._emit(self._held.pop(due), due)"),
+        recognised_as=("emit-arguments-swapped",),
     ),
     orderer(
         "emits-one-call-late",
@@ -262,6 +311,7 @@ ORDERERS = (
         """)
         + _instead("self._emit(due, self._held.pop(due))", "self._ready.append((due, self._held.pop(due)))"),
         INIT + "self._ready = []\n",
+        recognised_as=("one-offer-late",),
     ),
     orderer(
         "returns-instead-of-emitting",
@@ -269,11 +319,13 @@ ORDERERS = (
         "ready = []\n"
         + _instead("self._emit(due, self._held.pop(due))", "ready.append((due, self._held.pop(due)))")
         + "return ready\n",
+        recognised_as=("returned-for-emitted",),
     ),
     orderer(
         "refuses-copies",
         "raises on the second copy of a number, which the bus sends as a matter of course",
         "if seq < self._due or seq in self._held:\n    raise ValueError(seq)\n" + OFFER,
         states=CRASHED,
+        recognised_as=("copy-raises",),
     ),
 )

@@ -27,8 +27,9 @@ class Mutant:
 
     `source` takes the place of the exercise's definitions of the same names; `head` stands before the file's first line
     and `tail` behind its last. `caught_by` are the checks that must not pass (others may be blocked by it), each with
-    one of `states`. A right submission has neither. `symptom` is what somebody would notice, in words. Of a `wild` one
-    nobody can say what else it breaks: that is chance.
+    one of `states`. A right submission has neither. `symptom` is what somebody would notice, in words, `recognised_as` by
+    which of the names in `selfcheck.symptoms` the judge may call it; none where nobody can say. Of a `wild` one nobody
+    can say what else it breaks: that is chance.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Mutant:
     caught_by: tuple[int, ...] = ()
     states: States = ()
     wild: bool = False
+    recognised_as: tuple[str, ...] = ()
 
 
 def write(mutant: Mutant, folder: Path) -> Path:

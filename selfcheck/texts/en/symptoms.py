@@ -4,7 +4,7 @@ from typing import Final
 
 _ANY: Final = {
     "raises-always": "It raises whatever it is asked. Which line runs first, and what does it do in a Python shell?",
-    "does-not-return": "Which loop is it in, and what in its body changes what the loop waits for?",
+    "does-not-return": "Where does it stand when it is stopped? What is it waiting for, and what brings that about?",
 }
 
 _TRANSITIONS: Final = {
@@ -151,7 +151,7 @@ _MERGES: Final = {
     "age-since-last-change": "A run that writes changes all the time. From which of its two times does age count?",
     "subtracted-backwards": "Is your age positive or negative? Which of the two times is the later one?",
     "age-not-asked": "A reply has been going on for a day. Does it take messages? Which criterion should say no?",
-    "compared-backwards": "You refuse a run of 10 s and take one of 31 s. Read your comparison aloud.",
+    "compared-backwards": "You refuse a run of 10 s and take one of 31 s. What does your comparison say, read aloud?",
     "status-not-asked": "A message joins a run that nobody is at. Who reads it? Which criterion should say no?",
     "pending-merged": "No worker has read a pending run yet. What is there to be corrected, and who would be told?",
     "ended-merged": "The run has ended and its stream is closed. Who answers a message that joins it now?",

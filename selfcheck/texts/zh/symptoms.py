@@ -4,7 +4,7 @@ from typing import Final
 
 _ANY: Final = {
     "raises-always": "无论问什么都抛异常。最先执行的是哪一行？单独放到 Python 交互环境里会怎样？",
-    "does-not-return": "它卡在哪个循环里？循环体里有哪一行会改变循环所等的条件？",
+    "does-not-return": "被强行终止时，它停在哪一行？要继续往下走，得先发生什么？又由谁来让它发生？",
 }
 
 _TRANSITIONS: Final = {

@@ -1,0 +1,128 @@
+"""Symptoms: each mistake of the catalogue is recognised by what it answers, and nothing that is right by any."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from selfcheck import symptoms
+from selfcheck.probes import probe
+from selfcheck.symptoms.table import Answer
+from selfcheck.texts import area_texts, text
+from shared.events import Json
+from shared.exercises import load
+from tests.mutants.catalog import MISTAKES, VARIANTS, Mutant, write
+from tests.mutants.submission import SOLUTION
+from tests.support.judging import STARTER
+
+EXERCISES = (1, 2, 3, 4)
+
+GENERAL = {
+    "raises-always", "way-forward-missing", "nothing-comes-out", "offer-raises", "delivered-twice", "out-of-order",
+    "held-never-released", "header-raises", "no-cursor-taken", "cursor-misread", "merge-raises", "merges-nothing",
+    "criteria-mixed-up",
+}  # fmt: skip
+"""What could be said of mistakes of several kinds."""
+
+
+def answers(tree: Path, exercise: int) -> list[Answer]:
+    """Return what a tree answers. What is asked here means well: it may raise and be slow, and that is all."""
+    cases = [*symptoms.cases(exercise)]
+    return cast("list[Answer]", probe(load(tree, SOLUTION).exercises, exercise, cases))
+
+
+def recognised(tree: Path, exercise: int) -> str:
+    """Return by which symptom a tree's exercise is recognised."""
+    return symptoms.recognise(exercise, answers(tree, exercise))
+
+
+@pytest.mark.parametrize("mutant", MISTAKES, ids=lambda mutant: mutant.name)
+def test_a_mistake_is_recognised(mutant: Mutant, tmp_path: Path) -> None:
+    """By one of the symptoms that the catalogue names, which are symptoms of its exercise."""
+    assert recognised(write(mutant, tmp_path), mutant.exercise) in mutant.recognised_as
+    assert set(mutant.recognised_as) <= {*symptoms.names(mutant.exercise)}
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_what_is_right_has_no_symptom(variant: Mutant, tmp_path: Path) -> None:
+    """Whatever it looks like."""
+    assert recognised(write(variant, tmp_path), variant.exercise) == ""
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_the_solution_has_no_symptom_and_the_starter_is_the_naive_one(exercise: int) -> None:
+    """Who touches the starter's body without changing what it does is told what that is."""
+    naive = {1: "allows-every-move", 2: "as-it-comes", 3: "header-not-read", 4: "merges-nothing"}
+    assert recognised(SOLUTION, exercise) == ""
+    assert recognised(STARTER, exercise) == naive[exercise]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_each_exercise_has_specific_symptoms_enough(exercise: int) -> None:
+    """Ten and more different ones are recognised for each, and of all mistakes more than nine in ten by a specific."""
+    named = [mutant.recognised_as[0] for mutant in MISTAKES if mutant.exercise == exercise and mutant.recognised_as]
+    specific = [name for name in named if name not in GENERAL]
+    assert len({*specific}) >= 10
+    assert len(specific) > 0.9 * sum(mutant.exercise == exercise for mutant in MISTAKES)
+    assert {*symptoms.names()} >= GENERAL
+
+
+def test_every_symptom_has_its_question_in_both_languages() -> None:
+    """A text for each name and no other, and each text asks."""
+    for lang, mark in (("en", "?"), ("zh", "？")):
+        assert {*area_texts("en", "symptoms")} == {*area_texts("zh", "symptoms")} == {*symptoms.names()}
+        asked = {name: text(symptoms.question(name), "zh" if lang == "zh" else "en") for name in symptoms.names()}
+        assert {name: words for name, words in asked.items() if mark not in words} == {}
+        assert [words for words, count in Counter(asked.values()).items() if count > 1] == []
+
+
+def test_no_question_gives_the_solution_away() -> None:
+    """It names no line of it."""
+    lines = ["seq < self._due", "+= 1", "+ 1", "isascii", "fullmatch", "total_seconds", "self._held", "MERGE_WINDOW"]
+    told = {name for lang in ("en", "zh") for name, words in _texts(lang) for line in lines if line in words}
+    assert told == set()
+
+
+def _texts(lang: str) -> Sequence[tuple[str, str]]:
+    return [*area_texts("zh" if lang == "zh" else "en", "symptoms").items()]
+
+
+def test_names_are_words_joined_by_hyphens() -> None:
+    """Each is one exercise's, but for those that any may show."""
+    names = [name for exercise in EXERCISES for name in symptoms.names(exercise)]
+    assert {name for name, count in Counter(names).items() if count > 1} == {"raises-always", symptoms.HANGS}
+    assert all(part.isalnum() and part == part.lower() for name in names for part in name.split("-"))
+    assert [*symptoms.names()] == [*dict.fromkeys(names)]
+
+
+@cache
+def right(exercise: int) -> list[Answer]:
+    """Return what the solution answers."""
+    return answers(SOLUTION, exercise)
+
+
+json: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+emitted = st.fixed_dictionaries({"emitted": st.lists(st.lists(json, max_size=4), max_size=3), "brought": json})
+answer = st.fixed_dictionaries(
+    {}, optional={"returned": json | emitted, "raised": json, "value_error": json, "message": json}
+)
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+@settings(max_examples=50, deadline=None)
+@given(data=st.data())
+def test_any_answer_can_be_read(exercise: int, data: st.DataObject) -> None:
+    """Whatever a service answers in some of the cases, it has a name of ours, or none."""
+    said = [*right(exercise)]
+    for at in data.draw(st.lists(st.integers(0, len(said) - 1), max_size=4)):
+        said[at] = cast("Answer", data.draw(answer))
+    assert symptoms.recognise(exercise, said) in {"", *symptoms.names(exercise)}
