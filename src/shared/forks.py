@@ -38,13 +38,17 @@ class Fork:
 
 
 class Forks(Protocol):
-    """The sub-runs of all runs. Each call is one transaction; all may raise `Unavailable`."""
+    """The sub-runs of all runs. Each call is one transaction; all may raise `Unavailable`.
+
+    `Store.archive` of a sub-run or of its parent drops the fork when the other one has ended too.
+    """
 
     async def fork(self, parent_id: str, attempt: int, number: int, title: str, run: Run, message: Message) -> Fork:
         """Open a pending sub-run with its one message, or find what was opened: return the fork with this number.
 
         One whose message has the same text stands as it is, whatever became of it. One that has another text gives its
-        number to this one and becomes an orphan. `run.session_id` is `session_of(parent_id, run.id)`.
+        number to this one and becomes an orphan. Forking with the id of a sub-run that is there already returns that
+        fork. `run` is pending with attempt 0; its session and the message's are `session_of(parent_id, run.id)`.
 
         Raises:
             Fenced: the parent is not active with this attempt, or its cancel was asked. Nothing was written.

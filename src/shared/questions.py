@@ -46,8 +46,8 @@ class Answering:
 class Questions(Protocol):
     """The questions of all runs. Each call is one transaction; all may raise `Unavailable`.
 
-    What ends a run (`Store.finish`, whichever end) and what notes that it shall stop (`Store.ask_cancel`) withdraws the
-    run's open questions, in the same transaction.
+    What ends a run (`Store.finish` or `Store.move`, whichever end) and what notes that it shall stop
+    (`Store.ask_cancel`) withdraws the run's open questions, in the same transaction. `Store.archive` drops them all.
     """
 
     async def ask(
@@ -57,7 +57,7 @@ class Questions(Protocol):
 
         One that has the same text stands as it is, its id, deadline and answer included. One that has another text (the
         run has begun again with more messages) gives its number to this one; while it is open it is withdrawn. Asking
-        with an id that is there already returns that question.
+        with an id that is there already returns that question, whatever its number and text, as it stands.
 
         Raises:
             Fenced: the run is not active with this attempt, or its cancel was asked. Nothing was written.
@@ -67,6 +67,7 @@ class Questions(Protocol):
     async def answer(self, question_id: str, session_id: str | None, text: str) -> Answering | None:
         """Answer an open question; of two answers the first counts, and the second is told so.
 
+        `expires_at` is not looked at: an answer counts until the run's owner has closed the question (`expire`).
         None: there is no such question, or it is of another session than this one (None: of whichever).
         """
         ...
@@ -74,8 +75,11 @@ class Questions(Protocol):
     async def expire(self, question_id: str, attempt: int) -> Question:
         """Close a question that nobody answered, and return it as it stands then: an answer may have been faster.
 
+        Repeating it is fine. A question that was withdrawn, by a wish that the run stop as well, is returned as such.
+
         Raises:
-            Fenced: its run is not active with this attempt (or there is none). Nothing was written.
+            Fenced: its run is not active with this attempt (or there is no such question: then `run_id` is the
+                question's id). Nothing was written.
         """
         ...
 
