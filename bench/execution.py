@@ -181,7 +181,7 @@ async def add(place: Place, count: int) -> None:
 async def write(place: Place, claims: Sequence[Claim], events: int) -> None:
     """Execute runs at once, from the first fragment to the end, by both ways."""
     ports = place.ports
-    executor = Executor(place.ledger, ports.store, ports.output, ports.marks, Speaker(events), SETTINGS)
+    executor = Executor(place.ledger, ports, SystemClock(), Speaker(events), SETTINGS)
     await asyncio.gather(*(executor.execute(claim, Signals()) for claim in claims))
 
 

@@ -120,6 +120,8 @@ class Settings:
     next_piece_wait: timedelta = _seconds(30, "how long a model may be silent between two pieces")
     max_attempt_age: timedelta = _seconds(600, "how long one attempt of a run may take")
     drain: timedelta = _seconds(10, "how long a process may take to end after SIGTERM", zero=True)
+    max_report: int = _whole(64 * 1024, "characters of a report of a run, such as a tool's result, that its log keeps")
+    max_forks: int = _whole(64, "sub-runs that a run may split off, until it begins again")
     concurrency: int = _whole(64, "runs that one worker executes at once")
     look_every: timedelta = _seconds(0.5, "how often the marks are read while the model is silent")
     sweep_every: timedelta = _seconds(5, "how often lost doorbells, dead owners and old logs are looked for")

@@ -14,6 +14,7 @@ from worker.consumer import Consumer
 from worker.executor import Executor
 from worker.models.port import Model
 from worker.models.scripted import ScriptedModel
+from worker.orphans import Orphans
 
 
 def build(ports: Ports, exercises: Exercises, settings: Settings, model: Model | None = None) -> Consumer:
@@ -21,9 +22,10 @@ def build(ports: Ports, exercises: Exercises, settings: Settings, model: Model |
     clock = SystemClock()
     ledger = Ledger(ports.store, clock, exercises)
     speaker = model if model is not None else ScriptedModel(settings.fragment_pace)
-    executor = Executor(ledger, ports.store, ports.output, ports.marks, speaker, settings)
+    executor = Executor(ledger, ports, clock, speaker, settings)
     archivist = Archivist(ports.store, clock, settings)
-    return Consumer(new_owner(), ledger, ports.store, ports.queue, executor, archivist, settings)
+    orphans = Orphans(ports.forks, ledger, ports.marks)
+    return Consumer(new_owner(), ledger, ports.store, ports.queue, executor, archivist, orphans, settings)
 
 
 def new_owner() -> str:

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Literal
 
 from shared.errors import IllegalTransition, Unavailable
@@ -18,8 +19,10 @@ from shared.ports import Claim, Delivery, Held, InputQueue, Mark, Resumed, Store
 from shared.settings import Settings
 from worker.archivist import Archivist
 from worker.executor import Executor
+from worker.orphans import Orphans
 from worker.patience import pause
 from worker.signals import Signals
+from worker.slots import Slot, Slots
 
 log = logger("worker")
 
@@ -34,7 +37,7 @@ class Consumer:
 
     def __init__(
         self, owner: str, ledger: Ledger, store: Store, queue: InputQueue, executor: Executor, archivist: Archivist,
-        settings: Settings,
+        orphans: Orphans, settings: Settings,
     ) -> None:  # fmt: skip
         self._owner = owner
         self._ledger = ledger
@@ -42,11 +45,12 @@ class Consumer:
         self._queue = queue
         self._executor = executor
         self._archivist = archivist
+        self._orphans = orphans
         self._settings = settings
         self._running: dict[str, _Running] = {}
         self._idle: set[Held] = set()  # held at the last renewal, and executed by nobody
         self._serving: set[asyncio.Task[None]] = set()
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._slots = Slots(settings.concurrency)
         self._draining = asyncio.Event()
 
     async def run(self) -> None:
@@ -54,14 +58,15 @@ class Consumer:
         taking = asyncio.create_task(self._take_forever())
         sweeping = asyncio.create_task(self._every(self._settings.sweep_every, self._sweep))
         archiving = asyncio.create_task(self._every(self._settings.sweep_every, self._archivist.sweep))
+        releasing = asyncio.create_task(self._every(self._settings.sweep_every, self._orphans.sweep))
         renewing = asyncio.create_task(self._every(self._settings.renew_every, self._renew))
         drained = asyncio.create_task(self._draining.wait())
-        tasks = (taking, sweeping, archiving, renewing, drained)
+        tasks = (taking, sweeping, archiving, releasing, renewing, drained)
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()  # of the loops, only one that crashed is ever done
-            await _stop(taking, sweeping, archiving)
+            await _stop(taking, sweeping, archiving, releasing)
             await self._finish_or_give_back()
         finally:
             await _stop(*tasks, *self._serving)
@@ -75,8 +80,9 @@ class Consumer:
     async def _take_forever(self) -> None:
         failures = 0
         while True:
-            async with self._slots:  # what we cannot serve yet is left to our peers
-                free = self._settings.concurrency - len(self._serving)  # the one that we hold at the least
+            slot = await self._slots.take()  # what we cannot serve yet is left to our peers
+            slot.give_up()
+            free = self._slots.free  # that one at the least
             try:
                 await self._answer(await self._queue.take(self._owner, min(free, TAKE_AT_ONCE), BLOCK))
                 failures = 0
@@ -91,29 +97,30 @@ class Consumer:
 
     async def _serve(self, session_id: str) -> None:
         """Work off a session in a task of its own, as soon as there is a slot for it."""
-        await self._slots.acquire()
-        self._start(self._work_off(session_id))
+        slot = await self._slots.take()
+        self._start(self._work_off(session_id, slot), slot)
 
-    def _start(self, work: "Coroutine[None, None, None]") -> None:
-        """Do the work in a task of its own, in a slot that was acquired for it."""
+    def _start(self, work: "Coroutine[None, None, None]", slot: Slot) -> None:
+        """Do the work in a task of its own, in a slot that was taken for it."""
         task = asyncio.create_task(work)
         self._serving.add(task)
-        task.add_done_callback(self._served)
+        task.add_done_callback(partial(self._served, slot))
 
-    def _served(self, task: "asyncio.Task[None]") -> None:
+    def _served(self, slot: Slot, task: "asyncio.Task[None]") -> None:
         self._serving.discard(task)
-        self._slots.release()  # here, because a task that is cancelled before it begins gets to no `finally`
+        slot.retire()  # here, because a task that is cancelled before it begins gets to no `finally`
         if not task.cancelled() and (crash := task.exception()) is not None:
             log.error("work_crashed", exc_info=crash)
 
-    async def _work_off(self, session_id: str) -> None:
+    async def _work_off(self, session_id: str, slot: Slot) -> None:
         """Claim and execute the session's runs, one after the other, until there is none for us."""
         while not self._draining.is_set():
+            await slot.take()  # the run before may have lent it
             asked_at = _now()
             claim = await self._claim(session_id)
             if claim is None:
                 return
-            await self._execute(claim, asked_at)
+            await self._execute(claim, asked_at, slot)
 
     async def _claim(self, session_id: str) -> Claim | None:
         try:
@@ -124,7 +131,7 @@ class Consumer:
             note(log, "claim_failed", logging.WARNING, session_id=session_id, why=str(away))
             return None
 
-    async def _execute(self, claim: Claim, asked_at: float) -> None:
+    async def _execute(self, claim: Claim, asked_at: float, slot: Slot) -> None:
         task = asyncio.current_task()
         assert task is not None, "runs inside a task"
         run = claim.run
@@ -132,7 +139,7 @@ class Consumer:
             former.task.cancel()  # its lease ran out, and it was ourselves who took the run over
         running = self._running[run.id] = _Running(claim, Signals(self._until(asked_at)), task)
         try:
-            await self._executor.execute(claim, running.signals)
+            await self._executor.execute(claim, running.signals, slot)
         except Exception:  # nobody foresaw it; `_renew` will find that nobody executes the run
             log.exception("run_crashed", extra={"fields": {"run_id": run.id, "attempt": run.attempt}})
         finally:
@@ -194,21 +201,21 @@ class Consumer:
 
     async def _take_over(self) -> None:
         while True:
-            await self._slots.acquire()
+            slot = await self._slots.take()
             asked_at = _now()
             try:
                 claim = await self._ledger.take_over(self._owner, self._settings.lease)
             except BaseException:
-                self._slots.release()
+                slot.give_up()
                 raise
             if claim is None:
-                self._slots.release()
+                slot.give_up()
                 return
-            self._start(self._go_on(claim, asked_at))
+            self._start(self._go_on(claim, asked_at, slot), slot)
 
-    async def _go_on(self, claim: Claim, asked_at: float) -> None:
-        await self._execute(claim, asked_at)
-        await self._work_off(claim.run.session_id)
+    async def _go_on(self, claim: Claim, asked_at: float, slot: Slot) -> None:
+        await self._execute(claim, asked_at, slot)
+        await self._work_off(claim.run.session_id, slot)
 
     async def _every(self, period: timedelta, work: Callable[[], Awaitable[object]]) -> None:
         failures = 0

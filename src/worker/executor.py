@@ -7,22 +7,29 @@ once more with all messages; the end is an offer that the store refuses while a 
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from enum import Enum, auto
 
 from shared.backoff import delay
-from shared.errors import KodaError, LostOwnership, Unavailable
+from shared.bootstrap import Ports
+from shared.errors import LostOwnership, Unavailable
 from shared.events import Json
 from shared.ledger import Ledger
 from shared.logs import carrying, logger, note
-from shared.ports import Claim, Ending, Mark, Marks, Message, OutputStream, Resumed, Store
+from shared.ports import Claim, Clock, Ending, Mark, Message, Resumed
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
-from worker.models.port import Finished, FinishReason, Fragment, Model, ModelFailed, Request, ToolCall, Usage
+from worker.course import Course
+from worker.lane import Lane
+from worker.models.port import Model, ModelFailed
+from worker.orphans import Orphans
 from worker.patience import patiently
+from worker.pump import pump
 from worker.signals import Signals
 from worker.silence import Silence
+from worker.slots import Slot
+from worker.stopping import stop
 from worker.writer import RunWriter
 
 log = logger("worker")
@@ -39,38 +46,39 @@ class Reply(Enum):
 class Executor:
     """Executes claimed runs. Holds no state of a run; executions overlap."""
 
-    def __init__(
-        self, ledger: Ledger, store: Store, output: OutputStream, marks: Marks, model: Model, settings: Settings
-    ) -> None:
+    def __init__(self, ledger: Ledger, ports: Ports, clock: Clock, model: Model, settings: Settings) -> None:
         self._ledger = ledger
-        self._store = store
-        self._output = output
-        self._marks = marks
+        self._ports = ports
+        self._store = ports.store
+        self._marks = ports.marks
+        self._clock = clock
         self._model = model
         self._settings = settings
+        self._orphans = Orphans(ports.forks, ledger, ports.marks)
 
-    async def execute(self, claim: Claim, signals: Signals) -> None:
+    async def execute(self, claim: Claim, signals: Signals, slot: Slot | None = None) -> None:
         """Bring a claimed run to its end, or give it back. Returns also when the run was lost to another worker.
 
-        Cancelling the task leaves the run as it stands: claimed, to be given back or taken over.
+        While the run waits for others it lends its `slot`; it may be without one when this returns. Cancelling the task
+        leaves the run as it stands: claimed, to be given back or taken over.
         """
         try:
             async with RunWriter.open(
-                claim, self._ledger, self._store, self._output, signals, self._settings
+                claim, self._ledger, self._store, self._ports.output, signals, self._settings
             ) as writer:
-                await self._attempt(claim, writer, signals)
+                await self._attempt(claim, writer, signals, Slot() if slot is None else slot)
         except* LostOwnership as lost:
             for reason in lost.exceptions:
                 note(log, "run_lost", logging.WARNING, run_id=claim.run.id, attempt=claim.run.attempt, why=str(reason))
 
-    async def _attempt(self, claim: Claim, writer: RunWriter, signals: Signals) -> None:
+    async def _attempt(self, claim: Claim, writer: RunWriter, signals: Signals, slot: Slot) -> None:
         if claim.resumed is None:
             messages = await self._messages(claim)
         elif await self._ends_here(claim, writer):
             return
         else:
             messages = await self._rerun(claim, writer, str(claim.resumed))
-        await self._reply_until_read(claim, messages, writer, signals)
+        await self._reply_until_read(claim, messages, writer, signals, slot)
 
     async def _ends_here(self, claim: Claim, writer: RunWriter) -> bool:
         """End a run that is not to be tried again: its cancel was asked, or it is out of attempts."""
@@ -85,26 +93,32 @@ class Executor:
         return False
 
     async def _reply_until_read(
-        self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals
+        self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals, slot: Slot
     ) -> None:
         ends_at = asyncio.get_running_loop().time() + self._settings.max_attempt_age.total_seconds()
         while True:
             # What a message leads to is told under its trace: the newest one's, for it is why there is this reply.
             with carrying(trace=messages[-1].trace):
                 silence = Silence(self._settings, ends_at)
-                if await self._ends_with(claim, messages, writer, signals, silence):
+                course = Course(
+                    claim, messages, Lane(writer), silence, signals, slot, self._ports, self._clock, self._settings
+                )
+                ended = await self._ends_with(course, writer)
+                if course.forked:
+                    await self._release_orphans()
+                if ended:
                     return
+                ends_at = silence.ends_at
                 messages = await self._rerun(claim, writer, "merge")
 
-    async def _ends_with(
-        self, claim: Claim, messages: Sequence[Message], writer: RunWriter, signals: Signals, silence: Silence
-    ) -> bool:
-        """Reply to these messages and end the run, or give it back. False: there is a message that was not read."""
+    async def _ends_with(self, course: Course, writer: RunWriter) -> bool:
+        """Reply to the messages and end the run, or give it back. False: there is a message that was not read."""
         end: dict[str, Json] = {"usage": {}}
+        claim, inputs_read = course.claim, len(course.messages)
         try:
-            outcome = await self._reply(claim, messages, writer, signals, silence, end)
+            outcome = await self._reply(course, writer, end)
         except ModelFailed as failure:
-            return await self._fail(claim, writer, failure, len(messages))
+            return await self._fail(claim, writer, failure, inputs_read)
         if outcome is Reply.CANCELLED:
             await self._cancel(writer)
             return True
@@ -112,17 +126,10 @@ class Executor:
             return False
         # Said also of a reply that a message voids now: its tokens have been spent.
         note(log, "reply_complete", run_id=claim.run.id, attempt=claim.run.attempt, usage=end["usage"])
-        return await writer.end(RunStatus.DONE, end, len(messages), "reply complete") is Ending.ENDED
+        end |= course.subtasks()
+        return await writer.end(RunStatus.DONE, end, inputs_read, "reply complete") is Ending.ENDED
 
-    async def _reply(
-        self,
-        claim: Claim,
-        messages: Sequence[Message],
-        writer: RunWriter,
-        signals: Signals,
-        silence: Silence,
-        end: dict[str, Json],
-    ) -> Reply:
+    async def _reply(self, course: Course, writer: RunWriter, end: dict[str, Json]) -> Reply:
         """Call the model once and write what it says, until it has said all or a signal makes it pointless.
 
         What it says of its end goes into `end`, the data of `done`.
@@ -130,53 +137,26 @@ class Executor:
         Raises:
             ModelFailed: it failed, or was waited for too long. Its request is aborted.
         """
-        request = Request(claim.run.id, claim.run.attempt, messages)
-        pump = asyncio.create_task(self._pump(request, writer, silence, end))
+        pumping = asyncio.create_task(pump(self._model, course, writer, end))
         try:
-            while not pump.done():
-                seen = await self._wait(claim, pump, writer, signals, silence)
+            while not pumping.done():
+                seen = await self._wait(course, pumping, writer)
                 if Mark.CANCEL in seen:
                     return Reply.CANCELLED
-                if Mark.RERUN in seen and await self._outdated(claim, messages):
+                if Mark.RERUN in seen and await self._outdated(course):
                     return Reply.OUTDATED
-                if not pump.done():
-                    silence.check()
-            await pump
+                if Mark.ANSWER in seen:
+                    await self._clear(course, Mark.ANSWER)
+                    course.tell_of_answer()
+                if not pumping.done():
+                    course.silence.check()
+            await pumping
             return Reply.COMPLETE
         finally:
-            await _stop(pump)
+            await stop(pumping)
+            await course.lane.close()
 
-    async def _pump(self, request: Request, writer: RunWriter, silence: Silence, end: dict[str, Json]) -> None:
-        try:
-            async with aclosing(self._model.stream(request)) as pieces:
-                silence.listen()
-                async for piece in pieces:
-                    silence.heard()
-                    match piece:
-                        case Fragment(text):
-                            await writer.fragment(text)
-                        case ToolCall(key, name, arguments):
-                            await writer.tool(key, name, arguments)
-                        case Finished(reason) if reason is not FinishReason.STOP:
-                            end["finish_reason"] = reason.value
-                        case Usage(input_tokens, output_tokens):
-                            end["usage"] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-                    silence.listen()
-        except (ModelFailed, KodaError):
-            raise
-        except (Exception, asyncio.CancelledError) as crash:
-            pump = asyncio.current_task()
-            if pump is not None and pump.cancelling():
-                raise
-            # A fault in a model's adapter is that model's failure: the run is tried again, not left to its lease. So is
-            # a cancellation that nobody here asked for.
-            log.exception("model_crashed", extra={"fields": {"run_id": request.run_id}})
-            # The log has all of it; what a waiter is told may end up anywhere, so it is no more than the kind.
-            raise ModelFailed(f"the model's adapter crashed: {type(crash).__name__}") from crash
-
-    async def _wait(
-        self, claim: Claim, pump: "asyncio.Task[None]", writer: RunWriter, signals: Signals, silence: Silence
-    ) -> frozenset[Mark]:
+    async def _wait(self, course: Course, pumping: "asyncio.Task[None]", writer: RunWriter) -> frozenset[Mark]:
         """Wait for the pump's end or a signal; while the model is silent, look at the marks now and then.
 
         While it speaks there is no need to: every append answers them.
@@ -184,15 +164,15 @@ class Executor:
         Raises:
             LostOwnership: the last that was written was refused, and the model may be silent for long after it.
         """
-        seq = writer.next_seq
+        seq, signals = writer.next_seq, course.signals
         signalled = asyncio.create_task(signals.wait())
         try:
-            timeout_s = min(self._settings.look_every.total_seconds(), silence.left_s)
-            done, _ = await asyncio.wait((pump, signalled), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+            timeout_s = min(self._settings.look_every.total_seconds(), course.silence.left_s)
+            done, _ = await asyncio.wait((pumping, signalled), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _stop(signalled)
+            await stop(signalled)
         if not done and writer.next_seq == seq:
-            signals.add(await self._look(claim))
+            signals.add(await self._look(course.claim))
         writer.check()
         return signals.take()
 
@@ -203,11 +183,14 @@ class Executor:
         except Unavailable:
             return frozenset()
 
-    async def _outdated(self, claim: Claim, messages: Sequence[Message]) -> bool:
+    async def _outdated(self, course: Course) -> bool:
         """Whether the mark is true. Cleared first: a message that comes after the reading sets it again."""
+        await self._clear(course, Mark.RERUN)
+        return len(await self._messages(course.claim)) > len(course.messages)
+
+    async def _clear(self, course: Course, mark: Mark) -> None:
         with suppress(Unavailable):  # a mark that stays is looked into once more, and the run does not wait for the bus
-            await self._marks.clear(claim.run.id, Mark.RERUN)
-        return len(await self._messages(claim)) > len(messages)
+            await self._marks.clear(course.claim.run.id, mark)
 
     async def _messages(self, claim: Claim) -> Sequence[Message]:
         return await patiently(lambda: self._store.messages_of(claim.run.id), "read the messages")
@@ -221,6 +204,11 @@ class Executor:
             seq=seq, attempt=claim.run.attempt, messages=len(messages),
         )  # fmt: skip
         return messages
+
+    async def _release_orphans(self) -> None:
+        """Have sub-runs that nobody waits for any more stopped now: a sweep would do it, but later."""
+        with suppress(Unavailable):
+            await self._orphans.sweep()
 
     async def _cancel(self, writer: RunWriter) -> None:
         await writer.end(RunStatus.CANCELLED, {"reason": "cancelled by the user"}, None, "cancelled by the user")
@@ -239,22 +227,3 @@ class Executor:
         after = delay(attempt, self._settings.backoff_cap)
         await patiently(lambda: self._ledger.give_back(claim.run, after, Resumed.RETRY), "give the run back")
         return True
-
-
-async def _stop(task: "asyncio.Task[None]") -> None:
-    """Cancel a task of ours and wait until it has cleaned up; what it raised was seen or is moot.
-
-    Who is cancelled meanwhile hurries the task and still waits: a model that is closing must not be left behind.
-    """
-    task.cancel()
-    cancelled: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.wait((task,))
-        except asyncio.CancelledError as again:
-            cancelled = again
-            task.cancel()
-    if not task.cancelled():
-        task.exception()
-    if cancelled is not None:
-        raise cancelled

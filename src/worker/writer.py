@@ -121,9 +121,13 @@ class RunWriter:
 
         It is on its way when this returns; `drain` waits until it has arrived.
         """
+        return await self.encoded(kind, encode_data(data))
+
+    async def encoded(self, kind: EventKind, data: str) -> int:
+        """Write an event whose data is encoded already, and return its seq."""
         if self._to_store.waiting >= MOST_UNSENT:
             await self._to_store.drain()
-        event = Event(self._run_id, self.next_seq, kind, encode_data(data))
+        event = Event(self._run_id, self.next_seq, kind, data)
         self._to_stream.put(event)
         self._to_store.put(event)
         self.next_seq += 1

@@ -38,6 +38,7 @@ from worker.executor import Executor
 from worker.models.endpoint import Endpoint
 from worker.models.openai import OpenAIModel
 from worker.models.port import Fragment, Model, Piece, Request
+from worker.orphans import Orphans
 from worker.signals import Signals
 
 MOMENT = timedelta(milliseconds=50)
@@ -98,7 +99,10 @@ async def working(floor: Floor, model: Model, name: str) -> AsyncIterator[asynci
     """Have a worker work inside the block; cancelling it is its sudden death, and so is the block's end."""
     ports = floor.ports
     archivist = Archivist(ports.store, floor.clock, SETTINGS)
-    consumer = Consumer(name, floor.ledger, ports.store, ports.queue, executor(floor, model), archivist, SETTINGS)
+    orphans = Orphans(ports.forks, floor.ledger, ports.marks)
+    consumer = Consumer(
+        name, floor.ledger, ports.store, ports.queue, executor(floor, model), archivist, orphans, SETTINGS
+    )
     task = asyncio.create_task(consumer.run())
     try:
         yield task
@@ -108,8 +112,7 @@ async def working(floor: Floor, model: Model, name: str) -> AsyncIterator[asynci
 
 def executor(floor: Floor, model: Model, settings: Settings = SETTINGS) -> Executor:
     """Return an executor of the floor's runs."""
-    ports = floor.ports
-    return Executor(floor.ledger, ports.store, ports.output, ports.marks, model, settings)
+    return Executor(floor.ledger, floor.ports, floor.clock, model, settings)
 
 
 async def die(worker: "asyncio.Task[None]") -> None:

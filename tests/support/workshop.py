@@ -25,6 +25,7 @@ from worker.archivist import Archivist
 from worker.consumer import Consumer
 from worker.executor import Executor
 from worker.models.port import Fragment, Model, Piece, Request, Usage
+from worker.orphans import Orphans
 
 _SOLUTION = Path(__file__).parents[2] / "solution"
 RULES = load(_SOLUTION, _SOLUTION).exercises
@@ -287,9 +288,10 @@ async def working(
     """Have a worker work inside the block. It ends with it, at once."""
     door = shop.door() if ports is None else ports
     ledger = Ledger(door.store, LoopClock(), rules)
-    executor = Executor(ledger, door.store, door.output, door.marks, model, shop.settings)
+    executor = Executor(ledger, door, LoopClock(), model, shop.settings)
     archivist = Archivist(door.store, LoopClock(), shop.settings)
-    consumer = Consumer(name, ledger, door.store, door.queue, executor, archivist, shop.settings)
+    orphans = Orphans(door.forks, ledger, door.marks)
+    consumer = Consumer(name, ledger, door.store, door.queue, executor, archivist, orphans, shop.settings)
     worker = Worker(name, door, consumer, asyncio.create_task(consumer.run()))
     await settle()
     try:

@@ -74,7 +74,7 @@ async def executing(
     door = shop.door() if door is None else door
     signals = Signals()
     ledger = Ledger(door.store, LoopClock(), RULES)
-    executor = Executor(ledger, door.store, door.output, door.marks, model, shop.settings)
+    executor = Executor(ledger, door, LoopClock(), model, shop.settings)
     task = asyncio.create_task(executor.execute(claim, signals))
     try:
         yield Execution(claim.run.id, task, signals, door)
