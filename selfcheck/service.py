@@ -81,6 +81,9 @@ def _serve(spec: ServiceSpec, listener: socket.socket, watch: "_Watch") -> None:
     from selfcheck.compose import import_adapters, serve
     from shared.exercises import load
 
+    if spec.experiment:
+        from selfcheck.experiments.compose import serve
+
     role = "+".join(spec.roles)
 
     def announce(file: str) -> None:

@@ -21,6 +21,8 @@ class ServiceSpec(msgspec.Struct, frozen=True):
     port: int = 0  # 0: any free one
     redis_url: str = ""  # both empty: in memory
     database_url: str = ""
+    experiment: str = ""  # composed by this one's module; empty: as it is judged
+    broken: bool = False  # what the experiment breaks is broken
 
 
 def new_token() -> str:
