@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import typer
 
-from selfcheck.commands import chat, diff, run, serve
+from selfcheck.commands import chat, diff, experiment, interview, run, serve
 from selfcheck.outcome import PASSED, USAGE
 
 app = typer.Typer(
@@ -20,6 +20,8 @@ app.command("run")(run.command)
 app.command("diff")(diff.command)
 app.command("serve")(serve.command)
 app.command("chat")(chat.command)
+app.command("experiment")(experiment.command)
+app.command("interview")(interview.command)
 
 
 def run_command_line(arguments: Sequence[str]) -> int:

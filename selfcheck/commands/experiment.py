@@ -1,0 +1,22 @@
+"""`selfcheck experiment`: break one promise on purpose, and look."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from selfcheck.commands.common import Language, carry_out, speak
+
+
+def command(
+    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for Enter before it is shown.")] = False,
+    lang: Language = None,
+) -> None:
+    """Break one promise of the house on purpose and see what becomes of it, beside a service as it is."""
+    from selfcheck.console import out
+    from selfcheck.experiments.showing import show
+
+    speak(lang)
+    wait = not no_wait and sys.stdin.isatty() and out.is_terminal
+    raise carry_out(lambda: show(out, name, wait))
