@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from shared.errors import Fenced
+from shared.errors import Fenced, Unavailable
 from shared.forks import Fork, is_sub_run, session_of
 from shared.ports import Ending, Message, StoredRun
 from shared.run import ENDED, Run, RunStatus
@@ -268,3 +268,14 @@ async def test_a_fork_and_a_cancel_at_once_leave_nobody_running(ports: Ports) ->
         assert (await ports.store.run(f"c{place}") is None) == isinstance(fork, Fenced)
         if orphans:
             await ports.store.ask_cancel(f"c{place}")
+
+
+@on_each_adapter
+async def test_a_closed_store_splits_nothing_off(ports: Ports) -> None:
+    """After closing, every call of this door raises Unavailable."""
+    await started(ports, "p")
+    await ports.store.close()
+    for call in [forked(ports, "c"), ports.forks.forks_of("p"), ports.forks.orphans(1)]:
+        with pytest.raises(Unavailable) as away:
+            await call
+        assert away.value.service == "store"

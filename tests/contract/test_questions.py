@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from shared.errors import Fenced
+from shared.errors import Fenced, Unavailable
 from shared.ports import Ending
 from shared.questions import Answering, Question, QuestionState
 from shared.run import RunStatus
@@ -218,6 +218,16 @@ async def test_an_end_withdraws_open_questions(ports: Ports) -> None:
 
 
 @on_each_adapter
+async def test_a_move_to_an_end_withdraws_open_questions(ports: Ports) -> None:
+    """A run that ends without a last event leaves nothing open either."""
+    await started(ports, "r")
+    withdrawn = replace(await asked(ports, "q"), state=WITHDRAWN)
+    assert await ports.store.move("r", 1, RunStatus.RUNNING, RunStatus.FAILED, "gave up")
+    assert await ports.questions.answer("q", "s", "late") == Answering(withdrawn, counted=False)
+    assert await ports.questions.questions_of("r") == [withdrawn]
+
+
+@on_each_adapter
 async def test_a_wish_to_stop_withdraws_open_questions(ports: Ports) -> None:
     """From then on no answer counts and nothing is asked, not even again; the owner is told what became of it."""
     await started(ports, "r", lease=NOTHING)
@@ -351,3 +361,22 @@ async def test_a_question_and_a_take_over_at_once_leave_one_owner(ports: Ports) 
         )
         left = [] if isinstance(question, Fenced) else [question]
         assert await ports.questions.questions_of(run_id) == left
+
+
+@on_each_adapter
+async def test_a_closed_store_asks_and_answers_nothing(ports: Ports) -> None:
+    """After closing, every call of this door raises Unavailable."""
+    await started(ports, "r")
+    await asked(ports, "q")
+    await ports.store.close()
+    calls = [
+        asked(ports, "q"),
+        ports.questions.answer("q", "s", "yes"),
+        ports.questions.expire("q", 1),
+        ports.questions.question("q"),
+        ports.questions.questions_of("r"),
+    ]
+    for call in calls:
+        with pytest.raises(Unavailable) as away:
+            await call
+        assert away.value.service == "store"

@@ -12,6 +12,7 @@ from shared.adapters.memory import MemoryStore
 from shared.adapters.memory.indexes import UniqueViolation
 from shared.errors import Unavailable
 from shared.events import Event, EventKind
+from shared.forks import Fork, session_of
 from shared.ports import Ending, Message, Resumed
 from shared.run import Run, RunStatus
 
@@ -34,6 +35,12 @@ class Lab:
         now = self.clock.now()
         message = Message(message_id, session_id, "u", "hi", now)
         await self.store.open_run(Run(run_id, session_id, "u", PENDING, 0, now, now), message)
+
+    async def fork(self, run_id: str, text: str) -> Fork:
+        """Split the first sub-run off run r, which is at its first attempt."""
+        now, session_id = self.clock.now(), session_of("r", run_id)
+        run = Run(run_id, session_id, "u", PENDING, 0, now, now)
+        return await self.store.fork("r", 1, 0, "title", run, Message("m", session_id, "u", text, now))
 
     async def start(self, run_id: str, lease: timedelta = 15 * SECOND) -> None:
         """Open a run and claim it."""
@@ -172,6 +179,22 @@ def test_a_run_id_that_is_taken_takes_the_message_back() -> None:
             await lab.open("r", "m2", "s2")
         assert await lab.store.find_message("s2", "m2") is None
         assert (await lab.store.runs_of("s2"), await lab.store.waiting_sessions(10)) == ([], ["s"])
+
+    asyncio.run(story(Lab()))
+
+
+def test_a_sub_run_whose_id_is_taken_takes_everything_back() -> None:
+    """Splitting off under the id of an ordinary run fails as a whole: the number stays with whom it was."""
+
+    async def story(lab: Lab) -> None:
+        await lab.start("r")
+        await lab.open("taken", session_id="s2")
+        forks = [await lab.fork("c", "first")]
+        with pytest.raises(UniqueViolation):
+            await lab.fork("taken", "second")
+        assert (await lab.store.forks_of("r"), await lab.store.orphans(10)) == (forks, [])
+        assert await lab.store.inputs_of(session_of("r", "taken")) == []
+        assert await lab.store.waiting_sessions(10) == ["s2", session_of("r", "c")]
 
     asyncio.run(story(Lab()))
 
