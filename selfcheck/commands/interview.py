@@ -1,0 +1,33 @@
+"""`selfcheck interview`: the questions that the lesson prepares for."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from selfcheck.commands.common import Language, carry_out, speak
+
+
+def command(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Questions; without it, all.")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="Only list the questions, and your best score.")] = False,
+    read: Annotated[bool, typer.Option("--read", help="Print everything at once, to be read.")] = False,
+    lang: Language = None,
+) -> None:
+    """Be asked what the lesson prepares for: think, reveal point by point, tick what you had."""
+    from selfcheck.interview import interviewer, questions
+    from selfcheck.keyboard import Lines
+    from selfcheck.texts import say
+
+    speak(lang)
+    try:
+        asked = interviewer.chosen(names or ())
+    except LookupError as unknown:
+        known = ", ".join(each.name for each in questions.QUESTIONS)
+        raise typer.BadParameter(str(say("interview.unknown", name=str(unknown.args[0]), names=known))) from None
+    if listed:
+        raise carry_out(interviewer.list_all)
+    if read:
+        raise carry_out(lambda: interviewer.show_all(asked))
+    lines = Lines(interactive=sys.stdin.isatty())
+    raise carry_out(lambda: interviewer.interview(asked, lines.line))
