@@ -3,7 +3,7 @@
 from typing import Final
 
 TEXTS: Final = {
-    "welcome": "{count} questions. Answer aloud or on paper; then see what a good answer has in it. q ends it.",
+    "welcome": "Questions: {count}. Answer aloud or on paper; then see what a good answer has in it. q ends it.",
     "number": "Question {number} of {count}: {name}",
     "answer_first": "Answer it, then press Enter.",
     "think": "How to think about it",
