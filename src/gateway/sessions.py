@@ -18,12 +18,17 @@ from shared.run import ENDED
 BEGINNING = (0, -1)
 PAGE = 500  # events in one page
 
-_CURSOR = re.compile(r"(\d{1,9})-(\d{1,18})", re.ASCII)
+_CURSOR = re.compile(r"(\d{1,9})-(\d{0,18})", re.ASCII)
 
 
 def encode_cursor(position: tuple[int, int]) -> str:
     """Return a position (run ordinal, seq) as callers see it; the beginning is the empty text."""
-    return "" if position == BEGINNING else f"{position[0]}-{position[1]}"
+    return "" if position == BEGINNING else encode_place(*position)
+
+
+def encode_place(ordinal: int, seq: int) -> str:
+    """Return the cursor behind a run's event, or, with seq -1, behind the word that the run is next."""
+    return f"{ordinal}-{'' if seq < 0 else seq}"
 
 
 def parse_cursor(cursor: str | None) -> tuple[int, int]:
@@ -37,7 +42,7 @@ def parse_cursor(cursor: str | None) -> tuple[int, int]:
     match = _CURSOR.fullmatch(cursor)
     if match is None:
         raise InvalidField("cursor", "is none of ours; take it from the last answer, or leave it out to begin")
-    return int(match[1]), int(match[2])
+    return int(match[1]), int(match[2]) if match[2] else -1
 
 
 async def snapshot(store: Store, session_id: str) -> dict[str, Json]:

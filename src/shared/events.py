@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    RING = "ring"  # in no log: rung on a session's line, "look for another run"
 
 
 TERMINAL = frozenset({EventKind.DONE, EventKind.FAILED, EventKind.CANCELLED})

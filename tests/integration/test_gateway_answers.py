@@ -126,7 +126,7 @@ def test_a_bad_field_is_named(fields: dict[str, Json], field: str) -> None:
 
     async def main() -> None:
         gateway = await asking()
-        answer = await reply(gateway, **fields)
+        answer = await reply(gateway, "r", **fields)
         assert (answer.status, answer.problem()["field"]) == (422, field)
 
     run(main())

@@ -100,13 +100,20 @@ def test_no_cursor_is_the_beginning(cursor: str | None) -> None:
 
 @pytest.mark.parametrize(
     "cursor",
-    ["0", "-", "0-", "-1", "0--1", "٣-٣", "²-0", " 0-0", "0-0\n", "0-0 ", "1_0-0", "9" * 10 + "-0", "0-" + "9" * 19],
+    ["0", "-", "-1", "0--1", "٣-٣", "²-0", " 0-0", "0-0\n", "0-0 ", "1_0-0", "9" * 10 + "-0", "0-" + "9" * 19],
 )
 def test_a_cursor_that_was_never_given_out_is_refused(cursor: str) -> None:
     """Anything else is told: going on from it would skip or repeat in silence (R2)."""
     with pytest.raises(InvalidField) as refused:
         parse_cursor(cursor)
     assert refused.value.field == "cursor"
+
+
+def test_there_is_a_place_before_a_runs_first_event() -> None:
+    """`3-` is behind the word that run 3 is next: all before it has been read, and nothing of it."""
+    assert parse_cursor("3-") == (3, -1)
+    assert encode_cursor((3, -1)) == "3-"
+    assert parse_cursor("0-") == BEGINNING
 
 
 # --- snapshot and pages -----------------------------------------------------------------------------------------------
@@ -159,6 +166,8 @@ def test_a_page_goes_on_where_the_cursor_says() -> None:
         assert await page(gateway.store, None) == {"events": events, "cursor": "1-1", "more": False}
         assert await page(gateway.store, "0-1") == {"events": events[2:], "cursor": "1-1", "more": False}
         assert await page(gateway.store, "1-1") == {"events": [], "cursor": "1-1", "more": False}
+        assert await page(gateway.store, "1-") == {"events": events[3:], "cursor": "1-1", "more": False}
+        assert await page(gateway.store, "2-") == {"events": [], "cursor": "2-", "more": False}
 
     run(main())
 
