@@ -21,9 +21,11 @@ from selfcheck.recognising import recognised
 from selfcheck.results import CheckResult, Finding, State
 from selfcheck.spec import ServiceSpec
 from selfcheck.texts import say
+from shared.errors import Unavailable
 from shared.foreign import shown
 
 ALL = frozenset(trees.EXERCISES)
+_OWN_FAULTS = {State.FAILED, State.CRASHED, State.HUNG}
 
 
 class Judge:
@@ -36,6 +38,8 @@ class Judge:
         self._faults: dict[int, Outcome] = {}  # exercises that did not load
         self._wrong: set[int] = set()  # exercises whose own check has not passed
         self.prints: list[str] = []  # what the tree printed, of services that have ended
+        self._symptoms: dict[int, str] = {}  # of exercises that have been asked for theirs
+        self.log = b""  # what services said that have ended, those of trials too
         self._unfit: set[int] = set()  # taken from the stand-in since: they end or hang the service at its import
 
     def close(self) -> None:
@@ -43,6 +47,7 @@ class Judge:
         if self._service is not None:
             self._service.stop()
             self.prints += self._service.log.prints
+            self.log += self._service.log.tail()
             self._service = None
 
     def judge(self, only: int | None = None) -> Iterator[CheckResult]:
@@ -64,7 +69,7 @@ class Judge:
             where = trees.locate(Path(self._spec.tree), check.exercise).where
         return CheckResult(
             check.id, check.name, check.exercise, outcome.state, outcome.finding, where, blocked_by, outcome.evidence,
-            outcome.timeline,
+            outcome.timeline, self._symptom(check, outcome),
         )  # fmt: skip
 
     # playing
@@ -156,6 +161,26 @@ class Judge:
                 needed.discard(number)
         return tuple(sorted(needed))
 
+    def _symptom(self, check: Check, outcome: Outcome) -> str:
+        """Return by which common mistake a check's own exercise is recognised, "" when by none, or when it is right."""
+        exercise = check.exercise
+        if exercise is None or exercise in self._faults or outcome.state not in _OWN_FAULTS:
+            return ""
+        from selfcheck.diagnosis import diagnose  # whoever passes everything needs none
+        from selfcheck.symptoms import HANGS
+
+        if outcome.state is State.HUNG:
+            return HANGS if outcome.where else ""
+        if exercise not in self._symptoms:
+            try:
+                service = self._ready()
+            except Unavailable:  # the next check has to say so
+                return ""
+            self._symptoms[exercise] = diagnose(exercise, service, self._seed)
+            if service.exit_code is not None:
+                self.close()
+        return self._symptoms[exercise]
+
     def _try(self, check: Check, replaced: frozenset[int]) -> Outcome:
         """Play a check on a service of its own, with these exercises from the solution."""
         service = self._start(replaced)
@@ -163,6 +188,7 @@ class Judge:
             return play(check, service, self._seed)
         finally:
             service.stop()
+            self.log += service.log.tail()
 
     def _start(self, replaced: frozenset[int]) -> Service:
         """Start a service with these exercises from the stand-in, and those that must not be loaded again."""

@@ -6,9 +6,10 @@ each has its own.
 """
 
 import asyncio
+import io
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext, redirect_stdout
 from dataclasses import replace
 from datetime import timedelta
 from http import HTTPStatus
@@ -96,6 +97,13 @@ class GatedModel:
                 yield piece
 
 
+class _Nowhere(io.TextIOBase):
+    """Takes whatever is printed, and keeps none of it."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)
+
+
 class GatewayControls:
     """The lab's hands on the gateway's side."""
 
@@ -137,10 +145,11 @@ class GatewayControls:
 
     async def probe(self, arguments: list[Json]) -> Json:
         """Ask an exercise a table of cases and return its answers."""
-        number, cases = arguments
+        number, cases, quietly = arguments
         assert isinstance(number, int), "exercises are numbered"
         assert isinstance(cases, list), "cases are a list"
-        return probe(self._exercises, number, cases)
+        with redirect_stdout(_Nowhere()) if quietly else nullcontext():
+            return probe(self._exercises, number, cases)
 
 
 class WorkerControls:

@@ -64,6 +64,7 @@ class CheckResult:
     blocked_by: Sequence[int] = ()
     evidence: Evidence = field(default_factory=dict)
     timeline: Sequence[Step] = ()  # of a check that does not pass; not in the JSON, which is the same in both modes
+    symptom: str = ""  # the common mistake that it looks like, one of `selfcheck.symptoms.names()`
 
     def to_json(self) -> dict[str, Json]:
         """Return the members in the order of the design."""
@@ -78,6 +79,7 @@ class CheckResult:
             "actual": english(self.finding.actual),
             "where": self.where,
             "blocked_by": [*self.blocked_by],
+            "symptom": self.symptom,
             "evidence": {
                 name: english(seen) if isinstance(seen, Message) else seen for name, seen in self.evidence.items()
             },

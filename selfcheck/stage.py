@@ -176,9 +176,12 @@ class Stage:
         """Let the model say so many fragments of each run; None: all."""
         self.control(("gate", [fragments]))
 
-    def probe(self, number: int, cases: Sequence[Json]) -> list[dict[str, Json]]:
-        """Ask an exercise a table of cases; one answer each: {"returned"} or {"raised", "value_error", …}."""
-        (answers,) = self.control(("probe", [number, [*cases]]))
+    def probe(self, number: int, cases: Sequence[Json], *, quietly: bool = False) -> list[dict[str, Json]]:
+        """Ask an exercise a table of cases; one answer each: {"returned"} or {"raised", "value_error", …}.
+
+        `quietly`: what it prints meanwhile is not the answer to anything a learner would ask, and is lost.
+        """
+        (answers,) = self.control(("probe", [number, [*cases], quietly]))
         assert isinstance(answers, list), "a probe gives a list"
         return [answer for answer in answers if isinstance(answer, dict)]
 

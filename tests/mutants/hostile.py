@@ -11,6 +11,9 @@ from tests.mutants.transitions import transition
 CHECKS_OF = {1: (1,), 2: (2,), 3: (4,), 4: (5, 6)}
 """Which checks judge an exercise."""
 
+RAISES, HANGS = ("raises-always",), ("does-not-return",)
+"""What is seen of some deeds. Of the others it depends on when the process ends, and that is nothing to learn from."""
+
 
 def _at_import(name: str, symptom: str, head: bytes, states: States = CRASHED) -> tuple[Mutant, Mutant]:
     """Spoil a file as a whole: both its exercises are lost."""
@@ -26,7 +29,14 @@ def _misfit(name: str, exercise: int, symptom: str, source: str = "", tail: str 
 
 
 def _when_called(
-    name: str, symptom: str, deed: str, states: States, module: str = "", *, wild: bool = False
+    name: str,
+    symptom: str,
+    deed: str,
+    states: States,
+    module: str = "",
+    *,
+    wild: bool = False,
+    recognised_as: tuple[str, ...] = (),
 ) -> tuple[Mutant, ...]:
     """Do the same deed in each of the four exercises, and answer wrongly afterwards."""
     head = f"import {module}\n".encode() if module else b""
@@ -36,7 +46,7 @@ def _when_called(
         resume(f"{name}-in-resume-from", symptom, f"{deed}\nreturn 0", states, head),
         merge(f"{name}-in-should-merge", symptom, (5, 6), f"{deed}\nreturn not previous", states, head),
     )
-    return tuple(replace(mutant, wild=wild) for mutant in mutants)
+    return tuple(replace(mutant, wild=wild, recognised_as=recognised_as) for mutant in mutants)
 
 
 BROKEN = (
@@ -102,18 +112,31 @@ class SameText(Same, str): ...
 """
 
 HOSTILE = (
-    *_when_called("sys-exit", "ends with a good exit code when it is called", "sys.exit(0)", CRASHED, "sys"),
+    *_when_called(
+        "sys-exit", "ends with a good exit code when it is called", "sys.exit(0)", CRASHED, "sys", recognised_as=RAISES
+    ),
     *_when_called("os-exit", "ends the process at once when it is called", "os._exit(0)", CRASHED, "os"),
-    *_when_called("endless-loop", "does not return", "while True:\n    pass", HUNG),
-    *_when_called("sleeps", "does not return for an hour", "time.sleep(3600)", HUNG, "time"),
+    *_when_called("endless-loop", "does not return", "while True:\n    pass", HUNG, recognised_as=HANGS),
+    *_when_called("sleeps", "does not return for an hour", "time.sleep(3600)", HUNG, "time", recognised_as=HANGS),
     *_when_called("stops-itself", "stops its own process", "os.kill(os.getpid(), 19)", ("hung", "crashed"), "os"),
     *_when_called("kills-itself", "kills its own process", "os.kill(os.getpid(), 9)", CRASHED, "os"),
-    *_when_called("raises", "raises", "raise RuntimeError('no')", CRASHED),
+    *_when_called("raises", "raises", "raise RuntimeError('no')", CRASHED, recognised_as=RAISES),
     *_when_called(
-        "raises-no-exception", "raises what `except Exception` lets through", "raise BaseException('no')", CRASHED
+        "raises-no-exception",
+        "raises what `except Exception` lets through",
+        "raise BaseException('no')",
+        CRASHED,
+        recognised_as=RAISES,
     ),
-    *_when_called("cancels", "raises what a cancelled task raises", "raise asyncio.CancelledError", CRASHED, "asyncio"),
-    *_when_called("interrupts", "raises what Ctrl-C raises", "raise KeyboardInterrupt", CRASHED),
+    *_when_called(
+        "cancels",
+        "raises what a cancelled task raises",
+        "raise asyncio.CancelledError",
+        CRASHED,
+        "asyncio",
+        recognised_as=RAISES,
+    ),
+    *_when_called("interrupts", "raises what Ctrl-C raises", "raise KeyboardInterrupt", CRASHED, recognised_as=RAISES),
     *_when_called("closes-stdout", "closes the standard streams", "os.closerange(0, 3)", ANY, "os", wild=True),
     *_when_called(
         "closes-everything", "closes all that the process has open", "os.closerange(0, 256)", ANY, "os", wild=True

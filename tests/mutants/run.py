@@ -19,7 +19,7 @@ ALL_CHECKS = range(1, 7)
 def complaint(mutant: Mutant, judged: Judged, played: Collection[int] = ALL_CHECKS) -> str:
     """Return what is wrong with a verdict on the checks that were played, "" when it is as the catalogue says.
 
-    The checks that see the mistake say so in one of its states. Another one may be blocked by the exercise it is in,
+    The checks that see the mistake say so in one of its states, with one of its symptoms. Another one may be blocked by the exercise it is in,
     and by no other, unless that is chance. A right submission passes all six.
     """
     if judged.left_behind:
@@ -30,6 +30,9 @@ def complaint(mutant: Mutant, judged: Judged, played: Collection[int] = ALL_CHEC
     missed = {number: state for number, state in seen.items() if state not in mutant.states}
     if missed or mutant.wild:
         return f"expected {' or '.join(mutant.states)}: {missed}" if missed else ""
+    symptoms = {number: str(judged.checks[number]["symptom"]) for number in seen}
+    if mutant.recognised_as and not {*symptoms.values()} <= {*mutant.recognised_as}:
+        return f"expected {' or '.join(mutant.recognised_as)}: {symptoms}"
     others = {number: state for number, state in judged.wrong.items() if number not in mutant.caught_by}
     unfounded = {
         number: f"{state} {judged.checks[number]['blocked_by']}"

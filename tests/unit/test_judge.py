@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from selfcheck import diagnosis
 from selfcheck import judge as judging
 from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.judge import Judge
+from selfcheck.process import Service
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.stage import Broken, Stage
@@ -28,6 +31,10 @@ class Log:
 
     prints: list[str] = field(default_factory=list)
     refusals: list[Line] = field(default_factory=list)
+
+    def tail(self) -> bytes:
+        """Return what it has said."""
+        return b""
 
     def all(self, *events: str) -> list[Line]:
         """Return the lines of an event."""
@@ -83,6 +90,15 @@ class House:
     prepare: Callable[[FakeService], None] = lambda service: None
     services: list[FakeService] = field(default_factory=list)
     played: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    diagnosed: list[int] = field(default_factory=list)
+    diagnosing: Callable[[FakeService], None] = lambda service: None
+
+    def diagnose(self, exercise: int, service: FakeService, seed: int) -> str:
+        """Note that an exercise was asked for its symptom."""
+        assert service.exit_code is None
+        self.diagnosed.append(exercise)
+        self.diagnosing(service)
+        return f"symptom-{exercise}"
 
     def start(self, spec: ServiceSpec) -> FakeService:
         """Start a service."""
@@ -115,6 +131,7 @@ def judged(
     monkeypatch.setattr(judging, "start", house.start)
     monkeypatch.setattr(judging, "CHECKS", house.checks())
     monkeypatch.setattr(Stage, "hear", lambda stage: None)
+    monkeypatch.setattr(diagnosis, "diagnose", house.diagnose)
     spec = ServiceSpec(str(tree), str(SOLUTION), (), "token", BOTH, {})
     judge = Judge(spec, None, seed=7)
     try:
@@ -389,3 +406,58 @@ def test_a_check_without_an_exercise_that_fails_with_the_solution_blames_the_sur
     """Nothing of the tree is left in that trial."""
     house = House({5: broken}, {**NEEDS, 3: {5}})
     assert states(judged(house, written, monkeypatch)) == {3: ("environment", [])}
+
+
+def symptoms(results: dict[int, CheckResult]) -> dict[int, str]:
+    """Return the symptoms there are."""
+    return {number: result.symptom for number, result in results.items() if result.symptom}
+
+
+def test_what_is_wrong_by_itself_is_asked_for_its_symptom_once(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both checks of an exercise have the answer; what is blocked, and who passes, is asked nothing."""
+    house = House({2: broken, 4: broken}, {1: set(), 2: {2}, 3: {2}, 4: set(), 5: {4}, 6: {4}})
+    results = judged(house, written, monkeypatch)
+    assert states(results) == {2: ("failed", []), 3: ("blocked", [2]), 5: ("failed", []), 6: ("failed", [])}
+    assert symptoms(results) == {2: "symptom-2", 5: "symptom-4", 6: "symptom-4"}
+    assert house.diagnosed == [2, 4]
+
+
+def test_what_is_to_do_has_no_symptom(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has made a mistake there yet."""
+    house = House(dict.fromkeys((1, 2, 3, 4), broken), {1: {1}, 2: {2}, 3: set(), 4: {3}, 5: {4}, 6: set()})
+    assert symptoms(judged(house, fresh, monkeypatch)) == {}
+    assert house.diagnosed == []
+
+
+def test_what_does_not_return_is_not_asked(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That it does not return is the symptom, as long as somebody can say where."""
+
+    def hang(service: FakeService) -> None:
+        service.hung_at = f"{written}/delivery.py:9"
+        raise Gone
+
+    def stop(service: FakeService) -> None:
+        service.stopped = True
+        raise Gone
+
+    for deed, found in ((hang, {2: "does-not-return"}), (stop, {})):
+        house = House({2: deed}, {**NEEDS, 3: set(), 4: set()})
+        results = judged(house, written, monkeypatch)
+        assert (states(results)[2][0], symptoms(results), house.diagnosed) == ("hung", found, [])
+
+
+def test_a_service_that_is_ended_by_the_question_is_not_played_on(
+    written: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next check gets a fresh one."""
+    house = House({1: broken}, NEEDS, diagnosing=FakeService.stop)
+    assert symptoms(judged(house, written, monkeypatch)) == {1: "symptom-1"}
+    assert len(house.services) == 3  # the first, a trial, and the fresh one
+
+
+def test_a_diagnosis_that_finds_nobody_has_no_name() -> None:
+    """A service that does not answer is ended; that it stands still in a tree is a symptom all the same."""
+    service = FakeService(ServiceSpec("tree", str(SOLUTION), (), "token", BOTH, {}))
+    assert (diagnosis.diagnose(1, cast("Service", service), 7), service.stops) == ("", 1)
+    service.hung_at = "delivery.py:9"
+    assert diagnosis.diagnose(2, cast("Service", service), 7) == "does-not-return"

@@ -26,11 +26,11 @@ DOCUMENT = {
         {
             "id": 2, "name": "ordered delivery", "exercise": 2, "status": "failed", "broken_rule": "rule",
             "given": "given", "expected": "expected", "actual": "actual", "where": "starter/delivery.py:13",
-            "blocked_by": [], "evidence": {"delivered": [0, 1, 3]},
+            "blocked_by": [], "symptom": "", "evidence": {"delivered": [0, 1, 3]},
         },
         {
             "id": 3, "name": "two waiters", "exercise": None, "status": "passed", "broken_rule": "", "given": "",
-            "expected": "", "actual": "", "where": "", "blocked_by": [], "evidence": {},
+            "expected": "", "actual": "", "where": "", "blocked_by": [], "symptom": "", "evidence": {},
         },
     ],
 }  # fmt: skip
