@@ -1,0 +1,103 @@
+"""The wardens, as whoever grades holds them: a process for each place, orders in, lines out."""
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from selfcheck.grading.orders import Order, Place, Said
+from selfcheck.trees import kit_root
+
+_GRACE_S: Final = 15.0  # a warden ends what it started within this, or is taken for lost
+_LONGEST: Final = 8 << 20
+_PROGRAM: Final = "from selfcheck.grading.warden import main; main()"
+
+
+class Held:
+    """One warden. It is started when there is something to do, and again when it was lost."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def seed(self) -> int:
+        """What it judges with."""
+        return self._place.seed
+
+    def carry_out(self, order: Order) -> Iterator[Said]:
+        """Have an order carried out, and yield what is said; the last is the end."""
+        process = self._running()
+        assert process.stdin is not None, "it was asked for"
+        try:
+            process.stdin.write(msgspec.json.encode(order) + b"\n")
+            process.stdin.flush()
+            for said in self._lines(process):
+                yield said
+                if said.kind == "end":
+                    return
+        except (OSError, msgspec.MsgspecError):
+            pass
+        self.end()
+        yield Said("end", reason="died")
+
+    def end(self) -> None:
+        """End it, and with it all that it has started. May be called from another thread, and more than once."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None, "it was asked for"
+        with contextlib.suppress(OSError, ValueError):
+            process.stdin.close()  # it takes that for the end, and tidies up
+        try:
+            process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            program = [sys.executable, "-c", _PROGRAM, msgspec.json.encode(self._place).decode()]
+            self._process = subprocess.Popen(  # noqa: S603
+                program,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=kit_root(),
+                env={name: value for name, value in os.environ.items() if not name.startswith("KODA_")},
+                start_new_session=True,
+            )
+        return self._process
+
+    def _lines(self, process: "subprocess.Popen[bytes]") -> Iterator[Said]:
+        """Yield what it says, until it ends, or has said nothing for longer than an order may take."""
+        assert process.stdout is not None, "it was asked for"
+        until = time.monotonic() + self._place.limits.seconds + _GRACE_S
+        read = b""
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            while selector.select(max(until - time.monotonic(), 0)):
+                part = os.read(process.stdout.fileno(), 1 << 16)
+                if not part or len(read) > _LONGEST:
+                    return
+                *lines, read = (read + part).split(b"\n")
+                for line in lines:
+                    yield msgspec.json.decode(line, type=Said)
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def users(places: int, first: int = 60_600) -> list[int]:
+    """Return whom submissions run as, place by place: for root somebody who owns nothing, else whoever grades (0).
+
+    The numbers lie where the conventions of the common distributions have nobody.
+    """
+    return [first + number if os.geteuid() == 0 else 0 for number in range(places)]
