@@ -1,33 +1,44 @@
-"""The command line: the sub-commands, in the order in which one comes to need them."""
+"""The command line: the sub-commands, in the order in which one comes to need them.
+
+Typer reads help where it is written, when this is imported: the language has to be known by then.
+"""
 
 from collections.abc import Sequence
 
 import typer
 
 from selfcheck.commands import chat, diff, experiment, interview, run, serve
-from selfcheck.outcome import PASSED, USAGE
+from selfcheck.commands.frame import ClickException, Command, Group, tell_mistake
+from selfcheck.interrupts import INTERRUPTED
+from selfcheck.outcome import NOT_PASSED, PASSED
+from selfcheck.texts import say
 
 app = typer.Typer(
     name="selfcheck",
-    help="Check the four exercises of the Koda lab, end to end.",
+    cls=Group,
+    help=str(say("help.selfcheck")),
     add_completion=False,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
-app.command("run")(run.command)
-app.command("diff")(diff.command)
-app.command("serve")(serve.command)
-app.command("chat")(chat.command)
-app.command("experiment")(experiment.command)
-app.command("interview")(interview.command)
+app.command("run", cls=Command, help=str(say("help.run")))(run.command)
+app.command("diff", cls=Command, help=str(say("help.diff")))(diff.command)
+app.command("serve", cls=Command, help=str(say("help.serve")))(serve.command)
+app.command("chat", cls=Command, help=str(say("help.chat")))(chat.command)
+app.command("experiment", cls=Command, help=str(say("help.experiment")))(experiment.command)
+app.command("interview", cls=Command, help=str(say("help.interview")))(interview.command)
 
 
 def run_command_line(arguments: Sequence[str]) -> int:
     """Carry the command out and return its exit code."""
     try:
-        app(list(arguments))
-    except SystemExit as exit_:
-        return exit_.code if isinstance(exit_.code, int) else USAGE
-    return PASSED
+        code: object = app(list(arguments), standalone_mode=False)
+    except ClickException as mistake:
+        return tell_mistake(mistake)
+    except typer.Abort:  # the end of a question
+        return INTERRUPTED
+    except BrokenPipeError:  # whoever reads the help has left
+        return NOT_PASSED
+    return code if isinstance(code, int) else PASSED

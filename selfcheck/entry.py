@@ -21,6 +21,9 @@ def main() -> None:
         arguments = ["run", *arguments]
     options = early.read_options(arguments[1:]) if arguments[:1] == ["run"] else None
     if options is None:
+        from selfcheck import texts
+
+        texts.use(texts.choose(texts.named(arguments), os.environ) or texts.choose(None, os.environ) or "en")
         from selfcheck.cli import run_command_line
 
         code = run_command_line(arguments)

@@ -20,12 +20,12 @@ AREAS: Final = ("faults", "strays")
 _PLACE = re.compile(r"\{(\w+)\}")
 
 
-def recognised(sentence: str) -> Words:
+def recognised(sentence: str, areas: tuple[str, ...] = AREAS) -> Words:
     """Return the message that a sentence is, what is in its places recognised as well; else the sentence."""
-    for key, pattern in _patterns():
+    for key, pattern in _patterns(areas):
         match = pattern.fullmatch(sentence)
         if match is not None:
-            return Message(key, {place: recognised(filled) for place, filled in match.groupdict().items()})
+            return Message(key, {place: recognised(filled, areas) for place, filled in match.groupdict().items()})
     return sentence
 
 
@@ -45,9 +45,9 @@ def service_name(fault: Unavailable) -> Words:
 
 
 @cache
-def _patterns() -> list[tuple[str, "re.Pattern[str]"]]:
+def _patterns(areas: tuple[str, ...]) -> list[tuple[str, "re.Pattern[str]"]]:
     """Return all templates as patterns: those first that say more of their own, for others may match as well."""
-    found = [(f"{area}.{name}", template) for area in AREAS for name, template in area_texts("en", area).items()]
+    found = [(f"{area}.{name}", template) for area in areas for name, template in area_texts("en", area).items()]
     found.sort(key=lambda each: len(_PLACE.sub("", each[1])), reverse=True)
     return [(key, _pattern(template)) for key, template in found]
 

@@ -6,11 +6,12 @@ import typer
 
 from selfcheck import interrupts
 from selfcheck.commands.common import Language, Tree, carry_out, speak
+from selfcheck.texts import say
 
 
 def command(
-    url: Annotated[str | None, typer.Option(help="A running gateway; without it, one in memory is started.")] = None,
-    session: Annotated[str | None, typer.Option(help="The session to talk in; without it, a new one.")] = None,
+    url: Annotated[str | None, typer.Option(help=str(say("help.url")))] = None,
+    session: Annotated[str | None, typer.Option(help=str(say("help.session")))] = None,
     tree: Tree = "solution",
     lang: Language = None,
 ) -> None:

@@ -6,11 +6,12 @@ from typing import Annotated, TypeAlias
 
 import typer
 
-from selfcheck import interrupts, texts
+from selfcheck import interrupts, outcome, texts
 from selfcheck.outcome import PASSED, said
+from selfcheck.texts import say
 
-Tree: TypeAlias = Annotated[str, typer.Option(help="Folder with the exercises.")]
-Language: TypeAlias = Annotated[str | None, typer.Option("--lang", help="en or zh; without it, what LANG says.")]
+Tree: TypeAlias = Annotated[str, typer.Option(help=str(say("help.tree")))]
+Language: TypeAlias = Annotated[str | None, typer.Option("--lang", help=str(say("help.lang")))]
 
 
 def speak(lang: str | None) -> None:
@@ -21,8 +22,9 @@ def speak(lang: str | None) -> None:
     """
     chosen = texts.choose(lang, os.environ)
     if chosen is None:
-        raise typer.BadParameter(f"{lang!r} is not one of: {', '.join(texts.LANGUAGES)}", param_hint="--lang")
-    texts.use(chosen)
+        problem = say("usage.not_one_of", value=repr(lang), choices=", ".join(texts.LANGUAGES))
+        raise typer.BadParameter(str(problem), param_hint="--lang")
+    outcome.speak(chosen)
 
 
 def carry_out(

@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from selfcheck.commands.common import Language, carry_out, speak
+from selfcheck.texts import say
 
 
 def command(
-    name: Annotated[str | None, typer.Argument(help="Which one; without it, all are listed.")] = None,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for Enter before it is shown.")] = False,
+    name: Annotated[str | None, typer.Argument(help=str(say("help.experiment_name")))] = None,
+    no_wait: Annotated[bool, typer.Option("--no-wait", help=str(say("help.no_wait")))] = False,
     lang: Language = None,
 ) -> None:
     """Break one promise of the house on purpose and see what becomes of it, beside a service as it is."""

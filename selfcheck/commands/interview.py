@@ -6,18 +6,18 @@ from typing import Annotated
 import typer
 
 from selfcheck.commands.common import Language, carry_out, speak
+from selfcheck.texts import say
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Questions; without it, all.")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="Only list the questions, and your best score.")] = False,
-    read: Annotated[bool, typer.Option("--read", help="Print everything at once, to be read.")] = False,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help=str(say("help.questions")))] = None,
+    listed: Annotated[bool, typer.Option("--list", help=str(say("help.list")))] = False,
+    read: Annotated[bool, typer.Option("--read", help=str(say("help.read")))] = False,
     lang: Language = None,
 ) -> None:
     """Be asked what the lesson prepares for: think, reveal point by point, tick what you had."""
     from selfcheck.interview import interviewer, questions
     from selfcheck.keyboard import Lines
-    from selfcheck.texts import say
 
     speak(lang)
     try:

@@ -10,7 +10,7 @@ needed: nobody who runs the checks waits for what an interview asks.
 """
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
@@ -86,6 +86,16 @@ def area_texts(lang: Lang, area: str) -> Mapping[str, str]:
         texts: Mapping[str, str] = module.TEXTS
         _loaded[lang, area] = texts
     return _loaded[lang, area]
+
+
+def named(arguments: Sequence[str]) -> str | None:
+    """Return what a command line gives for `--lang`, before anything can read it: its help has a language, too."""
+    given: str | None = None
+    for at, argument in enumerate(arguments):
+        option, equals, value = argument.partition("=")
+        if option == "--lang":
+            given = value if equals else next(iter(arguments[at + 1 :]), None)
+    return given
 
 
 def choose(option: str | None, environment: Mapping[str, str]) -> Lang | None:

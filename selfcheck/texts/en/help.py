@@ -1,0 +1,34 @@
+"""What `--help` says: a line for the command, one for each sub-command and each option."""
+
+from typing import Final
+
+TEXTS: Final = {
+    "selfcheck": "Check the four exercises of the Koda lab, end to end.",
+    # sub-commands
+    "run": "Play the six checks.",
+    "diff": "Show what the solution changes in the starter.",
+    "serve": "Run the service for hands and curl, in memory, until Ctrl-C.",
+    "chat": "Talk to the service: a small front end in the terminal, or with messages on standard input, one a line.",
+    "experiment": "Break one promise of the house on purpose and see what becomes of it, beside a service as it is.",
+    "interview": "Be asked what the lesson prepares for: think, reveal point by point, tick what you had.",
+    # options of several
+    "tree": "Folder with the exercises.",
+    "lang": "en or zh; without it, what LANG says.",
+    # options of one
+    "only": "One check alone.",
+    "seed": "Decides how the bus shuffles.",
+    "repeat": "Play the whole so many times, and name what is flaky.",
+    "json": "Also write the results to this file, after every check.",
+    "junit": "The same as JUnit XML.",
+    "real": "On a PostgreSQL and a Valkey started for this run.",
+    "exit_zero": "Exit 0 also when a check does not pass.",
+    "exercise": "One exercise; without it, all.",
+    "port": "0 takes any free one.",
+    "url": "A running gateway; without it, one in memory is started.",
+    "session": "The session to talk in; without it, a new one.",
+    "experiment_name": "Which one; without it, all are listed.",
+    "no_wait": "Do not wait for Enter before it is shown.",
+    "questions": "Questions; without it, all.",
+    "list": "Only list the questions, and your best score.",
+    "read": "Print everything at once, to be read.",
+}
