@@ -8,7 +8,7 @@ from rich.console import Console
 
 from selfcheck.texts import Words
 
-_PLAIN = {"→": "->", "…": "...", "✓": "+", "✗": "x", "○": "o", "—": "-", "·": "-"}
+_PLAIN = {"→": "->", "…": "...", "✓": "+", "✗": "x", "○": "o", "—": "-", "–": "-", "▶": ">", "×": "x", "·": "-"}
 
 
 def _spell(error: UnicodeError) -> tuple[str, int]:

@@ -10,11 +10,12 @@ import sys
 from collections.abc import Mapping, Sequence
 
 # The values of options of `run` that take one; the rest are flags. A test holds them against the command's own.
-_WITH_VALUE = {"--tree", "--only", "--seed", "--json", "--lang"}
+_WITH_VALUE = {"--tree", "--only", "--seed", "--repeat", "--json", "--junit", "--lang"}
 _FLAGS = {"--real", "--exit-zero"}
 
 DEFAULT_TREE = "starter"
 DEFAULT_SEED = 7
+MOST_REPEATED = 1_000
 
 LAB_SETTINGS = {
     "KODA_FRAGMENT_PACE": "0s",
@@ -30,16 +31,19 @@ LAB_SETTINGS = {
 class Options:
     """What to check, where, and where to say so: the options of `run`."""
 
-    __slots__ = ("exit_zero", "json", "lang", "only", "real", "seed", "tree")
+    __slots__ = ("exit_zero", "json", "junit", "lang", "only", "real", "repeat", "seed", "tree")
 
     def __init__(
-        self, tree: str = DEFAULT_TREE, only: int | None = None, seed: int = DEFAULT_SEED,
-        json: str | None = None, lang: str | None = None, *, real: bool = False, exit_zero: bool = False,
+        self, tree: str = DEFAULT_TREE, only: int | None = None, seed: int = DEFAULT_SEED, repeat: int = 1,
+        json: str | None = None, junit: str | None = None, lang: str | None = None,
+        *, real: bool = False, exit_zero: bool = False,
     ) -> None:  # fmt: skip
         self.tree = tree
         self.only = only
         self.seed = seed
+        self.repeat = repeat
         self.json = json
+        self.junit = junit
         self.lang = lang
         self.real = real
         self.exit_zero = exit_zero
@@ -60,15 +64,17 @@ def read_options(arguments: Sequence[str]) -> Options | None:
             flags.add(argument)
         else:
             return None
-    only, seed = values.get("--only"), values.get("--seed", str(DEFAULT_SEED))
-    lang = values.get("--lang")
+    only, lang = values.get("--only"), values.get("--lang")
+    seed, repeat = values.get("--seed", str(DEFAULT_SEED)), values.get("--repeat", "1")
     if only not in (None, "1", "2", "3", "4", "5", "6") or lang not in (None, "en", "zh"):
         return None
-    if not (seed.isascii() and seed.isdigit() and len(seed) <= 9):
+    if not all(number.isascii() and number.isdigit() and len(number) <= 9 for number in (seed, repeat)):
+        return None
+    if not 1 <= int(repeat) <= MOST_REPEATED:
         return None
     return Options(
-        values.get("--tree", DEFAULT_TREE), None if only is None else int(only), int(seed), values.get("--json"), lang,
-        real="--real" in flags, exit_zero="--exit-zero" in flags,
+        values.get("--tree", DEFAULT_TREE), None if only is None else int(only), int(seed), int(repeat),
+        values.get("--json"), values.get("--junit"), lang, real="--real" in flags, exit_zero="--exit-zero" in flags,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from shared.events import Json
 LONGEST_LINE = 16 * 1024
 MOST_LINES = 20_000
 MOST_PRINTS = 200
+MOST_KEPT = 128 * 1024  # bytes of one service's lines, in the run's folder
 MOST_FRAMES = 1_000
 
 _DUMP = re.compile(rb"Timeout \(\d+:[\d:.]+\)!$")  # behind whatever was printed without an end of line
@@ -91,6 +92,19 @@ class Logbook:
         """Return all lines of these events so far, in order."""
         with self._changed:
             return [line for line in self._lines if line["event"] in events]
+
+    def tail(self) -> bytes:
+        """Return the newest lines, as many as anybody would look at, as JSON, one a line."""
+        with self._changed:
+            lines = [*self._lines]
+        newest: list[bytes] = []
+        left = MOST_KEPT
+        for line in reversed(lines):
+            newest.append(msgspec.json.encode(line) + b"\n")
+            left -= len(newest[-1])
+            if left < 0:
+                break
+        return b"".join(reversed(newest))
 
     def _print(self, raw: bytes) -> None:
         if text := raw.decode("utf-8", "replace").rstrip("\r\n"):

@@ -1,19 +1,18 @@
-"""One run of the self-check: judge the tree, show and write each result as it comes."""
+"""One run of the self-check: judge the tree, as often as is asked for, show and write each result as it comes."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import msgspec
 
 from selfcheck import early, interrupts, report
-from selfcheck.checks import CHECKS
 from selfcheck.console import out, tell
 from selfcheck.judge import Judge
 from selfcheck.process import Service
 from selfcheck.recognising import explained, recognised, service_name
-from selfcheck.results import CheckResult, Finding, Report, State, write_json
+from selfcheck.results import CheckResult, Finding, Report, State
+from selfcheck.sheet import Sheet
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
@@ -32,46 +31,39 @@ def run(options: early.Options, started: early.Started | None) -> Report:
         Misconfigured: the results cannot be written where they should be, or the settings contradict each other.
     """
     urls = choose(os.environ)
-    results: list[CheckResult] = []
-
-    def so_far() -> Report:
-        mode = "real" if options.real or urls is not None else "mock"
-        total = len(CHECKS) if options.only is None else 1
-        return Report(mode, options.tree, options.seed, total, tuple(results))
-
-    def write() -> None:
-        if options.json is not None:
-            write_json(Path(options.json), so_far())
-
-    def add(result: CheckResult) -> None:
-        results.append(result)
-        write()
-        report.show_line(out, result)
-
-    write()  # whether it can be written is known before anything is played, and nobody reads older results
+    sheet = Sheet(options, "real" if options.real or urls is not None else "mock")
+    sheet.write()  # whether it can be written is known before anything is played, and nobody reads older results
     out.outlives_its_reader = True
-    report.show_head(out, so_far())
-    prints: list[str] = []
+    report.show_head(out, sheet.report())
     told: Finding | None = None
     try:
         with _services(options, urls) as where:
-            judge = Judge(*_first_service(options.tree, where, started), options.seed)
-            interrupts.raise_once()
-            try:
-                for result in judge.judge(options.only):
-                    add(result)
-            finally:
-                judge.close()
-                prints = judge.prints[-MOST_PRINTS:]
+            for number in range(1, options.repeat + 1):
+                if options.repeat > 1:
+                    report.show_repetition(out, number, options.repeat)
+                _judge(options, sheet, Judge(*_first_service(options.tree, where, started), options.seed))
+                started = None
     except Unavailable as fault:
-        if fault.service in {"--json", "settings"}:
+        if fault.service in {"--json", "--junit", "settings"}:
             raise
         tell(explained(fault))
         told = _finding(fault)
-        for check in [check for check in CHECKS if options.only in (None, check.id)][len(results) :]:
-            add(CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, told))
-    report.show_details(out, so_far(), prints, told)
-    return so_far()
+        for check in sheet.left():
+            sheet.add(CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, told))
+    sheet.keep()
+    report.show_details(out, sheet.report(), sheet.prints[-MOST_PRINTS:], sheet.around(), told)
+    return sheet.report()
+
+
+def _judge(options: early.Options, sheet: Sheet, judge: Judge) -> None:
+    """Judge the tree once."""
+    interrupts.raise_once()
+    try:
+        for result in judge.judge(options.only):
+            sheet.add(result)
+    finally:
+        judge.close()
+        sheet.prints, sheet.log = judge.prints, judge.log
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck import cli, early, outcome
+from selfcheck import cli, early, outcome, texts
 from selfcheck.commands import run as run_command
 from selfcheck.early import Options, find_tree, in_memory, read_options
 
@@ -19,7 +19,10 @@ def values(options: Options | None) -> dict[str, object] | None:
     return None if options is None else {name: getattr(options, name) for name in Options.__slots__}
 
 
-DEFAULTS = {"tree": "starter", "only": None, "seed": 7, "json": None, "lang": None, "real": False, "exit_zero": False}
+DEFAULTS = {
+    "tree": "starter", "only": None, "seed": 7, "repeat": 1, "json": None, "junit": None, "lang": None, "real": False,
+    "exit_zero": False,
+}  # fmt: skip
 
 PLAIN: list[tuple[str, dict[str, object]]] = [
     ("", {}),
@@ -31,6 +34,8 @@ PLAIN: list[tuple[str, dict[str, object]]] = [
     ("--seed 0", {"seed": 0}),
     ("--seed=007", {"seed": 7}),
     ("--json out.json --exit-zero", {"json": "out.json", "exit_zero": True}),
+    ("--repeat 3", {"repeat": 3}),
+    ("--repeat=1000 --junit=out.xml", {"repeat": 1000, "junit": "out.xml"}),
     ("--real", {"real": True}),
     ("--lang zh", {"lang": "zh"}),
     (
@@ -56,7 +61,10 @@ def test_typer_reads_the_same(line: str, changes: dict[str, object], monkeypatch
         return 0
 
     monkeypatch.setattr(run_command, "play_and_report", play_and_report)
-    assert cli.run_command_line(["run", *line.split()]) == 0
+    try:
+        assert cli.run_command_line(["run", *line.split()]) == 0
+    finally:
+        texts.use("en")
     assert [values(options) for options in played] == [{**DEFAULTS, **changes}]
 
 
@@ -66,6 +74,8 @@ def test_typer_reads_the_same(line: str, changes: dict[str, object], monkeypatch
         ["--help"], ["--tree"], ["--tree="], ["--tree", ""], ["--tree", "--real"], ["--only", "0"], ["--only", "7"],
         ["--only", "x"], ["--only", "²"], ["--only", "٣"], ["--only", " 4"], ["--seed", "-1"], ["--seed", "1.5"],
         ["--seed", "1_000"], ["--seed", "²"], ["--seed", "9" * 10], ["--json"], ["--json", "-"], ["--nope"], ["extra"],
+        ["--repeat", "0"], ["--repeat", "1001"], ["--repeat", "-1"], ["--repeat", "²"], ["--repeat", "x"],
+        ["--junit"], ["--junit", ""],
         ["--real=yes"], ["--exit-zero="], ["--seed", "7", "--"], ["-h"], ["--Tree", "x"], ["--tre", "x"],
     ],
 )  # fmt: skip

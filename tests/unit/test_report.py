@@ -7,7 +7,10 @@ import pytest
 from rich.console import Console
 
 from selfcheck import report
+from selfcheck.feedback import Around
+from selfcheck.recorder import Lane, Step
 from selfcheck.results import CheckResult, Finding, Report, State
+from selfcheck.texts import say
 from shared.events import Json
 
 FINDING = Finding("the rule", "what was given", "what that calls for", "what came")
@@ -51,7 +54,7 @@ def _unicode_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_check_that_passed_says_what_was_seen(number: int, words: str) -> None:
     """One line: its number, its name, the proof in a few words."""
     check = CheckResult(number, f"check {number}", None, State.PASSED, evidence=SEEN[number][0])
-    assert printed(report.show_line, check) == f"  ✓ {number} check {number}{' ' * 17}{words}\n"
+    assert printed(report.show_line, check, Around()) == f"  ✓ {number} check {number}{' ' * 17}{words}\n"
 
 
 @pytest.mark.parametrize(
@@ -68,23 +71,26 @@ def test_a_check_that_passed_says_what_was_seen(number: int, words: str) -> None
 def test_every_other_state_has_a_symbol_and_a_word(state: State, symbol: str, words: str) -> None:
     """It is read without colours, too."""
     check = replace(FAILED, status=state, blocked_by=(1, 3) if state is State.BLOCKED else ())
-    assert printed(report.show_line, check) == f"  {symbol} 2 ordered delivery        {words}\n"
+    assert printed(report.show_line, check, Around()) == f"  {symbol} 2 ordered delivery        {words}\n"
 
 
 @pytest.mark.usefixtures("ascii_terminal")
 @pytest.mark.parametrize("state", list(State))
 def test_a_plain_terminal_gets_symbols_of_its_own(state: State) -> None:
     """One character each, and no two the same."""
-    lines = {printed(report.show_line, replace(FAILED, status=each, evidence={"delivered": []}))[:4] for each in State}
+    lines = {
+        printed(report.show_line, replace(FAILED, status=each, evidence={"delivered": []}), Around())[:4]
+        for each in State
+    }
     assert len(lines) == len(State)
     assert all(line.isascii() for line in lines)
-    assert printed(report.show_line, replace(FAILED, status=state, evidence={"delivered": []}))[2] != " "
+    assert printed(report.show_line, replace(FAILED, status=state, evidence={"delivered": []}), Around())[2] != " "
 
 
 def test_a_line_that_is_too_long_is_cut() -> None:
     """It stays one line."""
     check = CheckResult(6, "outside the window", 4, State.PASSED, evidence=SEEN[6][0])
-    assert printed(report.show_line, check, width=40) == "  ✓ 6 outside the window      3 second …\n"
+    assert printed(report.show_line, check, Around(), width=40) == "  ✓ 6 outside the window      3 second …\n"
 
 
 def document(*checks: CheckResult, total: int = 6) -> Report:
@@ -96,8 +102,8 @@ def test_what_is_wrong_is_told_in_four_lines_with_the_place_and_the_evidence() -
     """The score comes first; what passed is not told again."""
     evidence: dict[str, Json] = {"arrived": [0, 1, 3], "missing": [], "reply": "Thank you", "held": {"waiter A": 3}}
     passed = CheckResult(3, "two waiters", None, State.PASSED, evidence=SEEN[3][0])
-    text = printed(report.show_details, document(passed, replace(FAILED, evidence=evidence)), [])
-    assert [line.rstrip() for line in text.splitlines()] == [
+    text = printed(report.show_details, document(passed, replace(FAILED, evidence=evidence)), [], Around())
+    assert text.splitlines() == [
         "",
         "  1 of 6 pass",
         "",
@@ -111,20 +117,127 @@ def test_what_is_wrong_is_told_in_four_lines_with_the_place_and_the_evidence() -
         "  missing   none",
         "  reply     Thank you",
         "  held      waiter A 3",
+        "  next      open starter/delivery.py:13 and follow the timeline to the mark;",
+        "            selfcheck hint 2 helps",
+        "  again     selfcheck run --tree starter --only 2 --seed 7",
     ]
 
 
 def test_a_blocked_check_says_by_whom_and_that_its_own_is_right() -> None:
     """Nobody shall look for a mistake where none is."""
-    text = printed(report.show_details, document(replace(FAILED, status=State.BLOCKED, blocked_by=(1,))), [], width=200)
-    assert "  blocked by  exercise 1: with the solution's there, this check passes; yours is right  " in text
+    text = printed(
+        report.show_details, document(replace(FAILED, status=State.BLOCKED, blocked_by=(1,))), [], Around(), width=200
+    )
+    assert "  blocked by  exercise 1: with the solution's there, this check passes; yours is right\n" in text
+
+
+STEPS = (
+    Step(Lane.CLIENT, say("timeline.said", text="Hello")),
+    Step(Lane.GATEWAY, say("timeline.opened", run="run-1")),
+    *(Step(Lane.STORE, f"step {number}") for number in range(20)),
+    Step(Lane.BUS, say("timeline.brought", seqs="5"), full="4711"),
+    Step(Lane.CLIENT, say("timeline.received_wrong", waiter="A", seq=5, due=4), diverges=True),
+    *(Step(Lane.WORKER, "later") for _ in range(9)),
+)
+
+
+def timeline_in(text: str) -> list[str]:
+    """Return the lines of the timeline in a report."""
+    _, _, rest = text.partition("  timeline\n")
+    return rest.partition("  next ")[0].splitlines()
+
+
+def test_the_timeline_shows_the_steps_around_the_mark() -> None:
+    """In five lanes; how many are left out is said."""
+    text = printed(report.show_details, document(replace(FAILED, timeline=STEPS)), [], Around())
+    assert timeline_in(text) == [
+        "    … 11 steps before",
+        *(f"    store     step {number}" for number in range(9, 20)),
+        "    bus       delivers 5",
+        "  ▶ client    A receives 5; 4 was due",
+        *["    worker    later"] * 4,
+        "    … 5 steps more",
+    ]
+
+
+@pytest.mark.usefixtures("ascii_terminal")
+def test_the_mark_of_a_plain_terminal_is_plain() -> None:
+    """As every symbol."""
+    text = printed(report.show_details, document(replace(FAILED, timeline=STEPS[-10:])), [], Around())
+    assert timeline_in(text)[0] == "  > client    A receives 5; 4 was due"
+
+
+def test_the_run_folder_has_what_the_report_leaves_out() -> None:
+    """Every step with all its values, every value whole, in a width of its own."""
+    long = replace(FINDING, actual=", ".join(map(str, range(300))))
+    check = replace(FAILED, timeline=STEPS, finding=long)
+    shown = printed(report.show_details, document(check), [], Around())
+    whole = report.in_full(document(check), check, Around())
+    assert "… (1,388 characters in all)" in " ".join(shown.split())
+    assert " 297, 298, 299\n" in whole
+    assert "    bus       delivers 5\n              4711\n" in whole
+    assert len(timeline_in(whole)) == len(STEPS) + 1
+    assert max(map(len, whole.splitlines())) <= 100
+
+
+def test_the_first_that_can_be_mended_is_told_in_full_and_the_others_in_two_lines() -> None:
+    """A blocked check waits for another; and the way to see one of them whole is named, with the run's folder."""
+    blocked = replace(FAILED, id=2, status=State.BLOCKED, blocked_by=(4,))
+    own = replace(FAILED, id=3)
+    later = [replace(FAILED, id=4, status=State.TODO), replace(FAILED, id=5, status=State.CRASHED)]
+    text = printed(report.show_details, document(blocked, own, *later), [], Around(folder="runs/last"))
+    lines = text.splitlines()
+    assert lines[:6] == [
+        "",
+        "  0 of 6 pass",
+        "",
+        "◌ 2 ordered delivery  blocked",
+        "    exercise 4: with the solution's there, this check passes; yours is right",
+        "",
+    ]
+    assert lines[6:8] == ["✗ 3 ordered delivery  failed", "  rule      the rule"]
+    assert lines[-8:] == [
+        "",
+        "○ 4 ordered delivery  to do",
+        "    what came",
+        "! 5 ordered delivery  crashed",
+        "    what came",
+        "",
+        "  --only N shows one of them whole",
+        "  full values and timelines: runs/last",
+    ]
+
+
+def test_a_check_that_passed_the_last_time_is_a_regression() -> None:
+    """In its line and in what is told of it; not when the surroundings are to blame."""
+    around = Around(passed_before=frozenset({2}))
+    assert printed(report.show_line, FAILED, around) == ("  ✗ 2 ordered delivery        failed, passed the last time\n")
+    text = printed(report.show_details, document(FAILED), [], around)
+    assert "\n✗ 2 ordered delivery  failed  regression: it passed the last time\n" in text
+    away = replace(FAILED, status=State.ENVIRONMENT)
+    assert "time" not in printed(report.show_line, away, around)
+    assert "time" not in printed(report.show_line, replace(FAILED, id=3), around)
+
+
+def test_repetitions_are_summed_up() -> None:
+    """What did not always come out the same is named with how often it came out how; or that nothing differs."""
+    states = [State.PASSED, State.FAILED, State.PASSED]
+    report_ = replace(document(FAILED), repeat=3)
+    alike = printed(report.show_details, report_, [], Around())
+    assert alike.splitlines()[1:3] == ["  0 of 6 pass", "  all 3 repetitions came out alike"]
+    text = printed(report.show_details, replace(report_, flaky={2: states}), [], Around())
+    assert text.splitlines()[2] == "  flaky: ordered delivery came out as passed ×2, failed ×1"
 
 
 def test_what_was_told_is_not_told_again() -> None:
     """A service that is away is one fault, not six."""
     away = [replace(FAILED, id=number, status=State.ENVIRONMENT) for number in range(1, 7)]
-    assert printed(report.show_details, document(*away), [], FINDING) == "\n  0 of 6 pass\n"
-    assert printed(report.show_details, document(*away), []).count("what came") == 6
+    assert printed(report.show_details, document(*away), [], Around(), FINDING) == "\n  0 of 6 pass\n"
+    text = printed(report.show_details, document(*away), [], Around())
+    assert [line for line in text.splitlines() if "what came" in line] == [
+        "  actual    what came",
+        *["    what came"] * 5,
+    ]
 
 
 MATRIX: dict[str, Json] = {
@@ -136,8 +249,11 @@ MATRIX: dict[str, Json] = {
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
 def test_the_matrix_has_a_line_for_each_status_at_any_width(width: int) -> None:
     """Its cells stay whole, and wrong ones are marked."""
-    text = printed(report.show_details, document(replace(FAILED, evidence={"matrix": MATRIX})), [], width=width)
-    rows = [line.split() for line in text.splitlines() if line.strip() and line.strip()[0] in "prsdfc"][-7:]
+    text = printed(
+        report.show_details, document(replace(FAILED, evidence={"matrix": MATRIX})), [], Around(), width=width
+    )
+    _, _, matrix = text.partition("to (column)?\n")
+    rows = [line.split() for line in matrix.splitlines()[:7]]
     letters = 4 if width < 80 else None
     assert rows[0] == [status[:letters] for status in STATUSES]
     assert [row[0] for row in rows[1:]] == [status[:letters] for status in STATUSES]
@@ -148,7 +264,7 @@ def test_the_matrix_has_a_line_for_each_status_at_any_width(width: int) -> None:
 @pytest.mark.usefixtures("ascii_terminal")
 def test_the_matrix_of_a_plain_terminal_is_plain() -> None:
     """Wrong cells have a letter."""
-    text = printed(report.show_details, document(replace(FAILED, evidence={"matrix": MATRIX})), [])
+    text = printed(report.show_details, document(replace(FAILED, evidence={"matrix": MATRIX})), [], Around())
     assert text.isascii()
     assert text.count("no x") == 6
 
@@ -157,11 +273,11 @@ def test_what_a_tree_says_moves_no_terminal() -> None:
     """Escapes are shown as what they are: characters that cannot be printed."""
     finding = replace(FINDING, actual="KeyError: '\x1b[2Jx\x07'")
     text = printed(
-        report.show_details, document(replace(FAILED, finding=finding)), ["a\tb", "\x1b]0;title\x07", "[red]"]
+        report.show_details, document(replace(FAILED, finding=finding)), ["a\tb", "\x1b]0;title\x07", "[red]"], Around()
     )
     assert "\x1b" not in text
     assert "\x07" not in text
-    assert "  actual    KeyError: '\ufffd[2Jx\ufffd'\n" in "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+    assert "  actual    KeyError: '\ufffd[2Jx\ufffd'\n" in text
     assert text.endswith(
         "Printed by the tree (the last 3 lines):\n  a b\n  \ufffd]0;title\ufffd\n  [red]\n",
     )
