@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import typer
 
-from selfcheck.commands import chat, diff, experiment, interview, run, serve
+from selfcheck.commands import chat, diff, experiment, grade, interview, run, serve
+from selfcheck.commands.common import speak
 from selfcheck.commands.frame import ClickException, Command, Group, tell_mistake
 from selfcheck.interrupts import INTERRUPTED
 from selfcheck.outcome import NOT_PASSED, PASSED
@@ -23,8 +24,10 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+app.callback()(speak)
 app.command("run", cls=Command, help=str(say("help.run")))(run.command)
 app.command("diff", cls=Command, help=str(say("help.diff")))(diff.command)
+app.command("grade", cls=Command, help=str(say("help.grade")))(grade.command)
 app.command("serve", cls=Command, help=str(say("help.serve")))(serve.command)
 app.command("chat", cls=Command, help=str(say("help.chat")))(chat.command)
 app.command("experiment", cls=Command, help=str(say("help.experiment")))(experiment.command)
@@ -34,7 +37,7 @@ app.command("interview", cls=Command, help=str(say("help.interview")))(interview
 def run_command_line(arguments: Sequence[str]) -> int:
     """Carry the command out and return its exit code."""
     try:
-        code: object = app(list(arguments), standalone_mode=False)
+        code: object = app(list(arguments), prog_name="selfcheck", standalone_mode=False)
     except ClickException as mistake:
         return tell_mistake(mistake)
     except typer.Abort:  # the end of a question

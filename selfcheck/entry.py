@@ -16,14 +16,14 @@ _OWN_OPTIONS = {"--help", "--version"}
 def main() -> None:
     """Run the command line, and leave without the interpreter's farewell: nothing is left to be tidied up."""
     _stand_on_streams()
-    arguments = sys.argv[1:]
+    arguments = _language_last(sys.argv[1:])
     if os.environ.get("SELFTEST") == "1" and _is_bare(arguments):
         arguments = ["run", *arguments]
     options = early.read_options(arguments[1:]) if arguments[:1] == ["run"] else None
     if options is None:
-        from selfcheck import texts
+        from selfcheck import outcome, texts
 
-        texts.use(texts.choose(texts.named(arguments), os.environ) or texts.choose(None, os.environ) or "en")
+        outcome.speak(texts.choose(texts.named(arguments), os.environ) or texts.choose(None, os.environ) or "en")
         from selfcheck.cli import run_command_line
 
         code = run_command_line(arguments)
@@ -33,6 +33,12 @@ def main() -> None:
 
         code = play_and_report(options, started)
     _leave(code)
+
+
+def _language_last(arguments: "list[str]") -> "list[str]":
+    """Return the arguments with a `--lang` from before the sub-command behind it, where all of them take it."""
+    count = 2 if arguments[:1] == ["--lang"] else 1 if arguments and arguments[0].startswith("--lang=") else 0
+    return [*arguments[count:], *arguments[:count]]
 
 
 def _is_bare(arguments: list[str]) -> bool:

@@ -14,7 +14,9 @@ from rich.text import Text
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60"
 _OPENING = "（“《「"
 _CLOSING = "，。；：、）！？”》」…"
-_UNIT = re.compile(rf"\s+|[{_OPENING}]*(?:[^\s{_WIDE}{_OPENING}{_CLOSING}]+|[^\s{_OPENING}{_CLOSING}])?[{_CLOSING}]*")
+_REMARK = r"\[[^\[\]]{1,30}\]"  # stays together
+_WORD = rf"[{_OPENING}]*(?:[^\s{_WIDE}{_OPENING}{_CLOSING}]+|[^\s{_OPENING}{_CLOSING}])?[{_CLOSING}]*"
+_UNIT = re.compile(rf"\s+|{_REMARK}|{_WORD}")
 
 
 class Prose:

@@ -1,6 +1,5 @@
 """What the commands share: options, and how a command's end becomes an exit code."""
 
-import os
 from collections.abc import Callable
 from typing import Annotated, TypeAlias
 
@@ -14,17 +13,18 @@ Tree: TypeAlias = Annotated[str, typer.Option(help=str(say("help.tree")))]
 Language: TypeAlias = Annotated[str | None, typer.Option("--lang", help=str(say("help.lang")))]
 
 
-def speak(lang: str | None) -> None:
-    """Show messages in the language that `--lang` names, else in the environment's.
+def speak(lang: Language = None) -> None:
+    """Show messages in the language that `--lang` names. Without it the environment's is in use already.
 
     Raises:
         typer.BadParameter: we have no texts in that language.
     """
-    chosen = texts.choose(lang, os.environ)
-    if chosen is None:
+    chosen = next((each for each in texts.LANGUAGES if each == lang), None)
+    if chosen is not None:
+        outcome.speak(chosen)
+    elif lang is not None:
         problem = say("usage.not_one_of", value=repr(lang), choices=", ".join(texts.LANGUAGES))
         raise typer.BadParameter(str(problem), param_hint="--lang")
-    outcome.speak(chosen)
 
 
 def carry_out(

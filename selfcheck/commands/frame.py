@@ -4,19 +4,27 @@ It has no translations of its own, so its lines are recognised, as errors of ser
 """
 
 import io
+import re
+import shutil
 import sys
 from typing import Final
 
 import typer
+from rich.cells import cell_len
 from typer._click.exceptions import ClickException  # the root of all mistakes; public is only one of its kinds
 from typer.core import TyperCommand, TyperGroup
 
 from selfcheck.recognising import recognised
 from selfcheck.texts import Message, english, in_use, say, text
+from selfcheck.wrapping import wrapped
 
 __all__ = ["ClickException", "Command", "Group", "framed", "tell_mistake"]
 
+WIDTH: Final = 78  # what Typer takes of a terminal at the most
+
 _AREAS: Final = ("usage",)
+_GOES_ON: Final = re.compile(r" {4,}\S")
+_ROW: Final = re.compile(r"(  \S.*?  +)(\S.*)")
 _REMARKS: Final = (say("usage.default", value=""), say("usage.required"))  # behind an option, in brackets
 
 
@@ -45,8 +53,11 @@ class Group(TyperGroup):
 
 
 def framed(said: str) -> str:
-    """Return what Typer said, line by line, in the language in use."""
-    return said if in_use() == "en" else "\n".join(_line(line) for line in said.split("\n"))
+    """Return what Typer said in the language in use, broken into lines as that is."""
+    if in_use() == "en":
+        return said
+    width = min(shutil.get_terminal_size().columns, WIDTH)
+    return "\n".join(broken for line in _unbroken(said) for broken in _broken(_line(line), width))
 
 
 def tell_mistake(mistake: ClickException) -> int:
@@ -57,6 +68,17 @@ def tell_mistake(mistake: ClickException) -> int:
     return mistake.exit_code
 
 
+def _unbroken(said: str) -> list[str]:
+    """Return the lines as they were before Typer broke them: what goes on stands deeper than what begins."""
+    lines: list[str] = []
+    for line in said.split("\n"):
+        if lines and _GOES_ON.match(line):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+    return lines
+
+
 def _line(line: str) -> str:
     bare = line.strip()
     words = recognised(bare, _AREAS)
@@ -65,3 +87,11 @@ def _line(line: str) -> str:
     for remark in _REMARKS:
         line = line.replace(f"[{english(remark)}", f"[{text(remark)}")
     return line
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Return a line as lines of this width: an option or a command keeps the column of what is said of it."""
+    row = _ROW.fullmatch(line)
+    begins, words = row.groups() if row else ("", line)
+    first, *more = wrapped(words, width - cell_len(begins)) or [""]
+    return [begins + first, *(" " * cell_len(begins) + each for each in more)]

@@ -23,6 +23,7 @@ from selfcheck.wrapping import prose, wrapped
         ("abcdefgh", 3, ["abc", "def", "gh"]),
         ("一二\n三", 10, ["一二", "三"]),
         ("  一二", 4, ["  一", "二"]),
+        ("一二 [a: 1; b]", 12, ["一二", "[a: 1; b]"]),
     ],
 )
 def test_lines_are_broken_as_chinese_is(words: str, width: int, lines: list[str]) -> None:

@@ -98,6 +98,7 @@ TEXTS: Final = {
     "did_not_start": "it did not start: {reason}",
     "ended_with": "it ended with exit code {code}",
     "has_ended": "it has ended: {reason}",
+    "ended_playing": "it ended while it was played on: {reason}",
     "no_reason": "for no known reason",
     "port_taken": "port {port} on 127.0.0.1 cannot be had: {reason}",
     "choose_port": "choose another with --port",

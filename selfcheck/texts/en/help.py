@@ -7,6 +7,7 @@ TEXTS: Final = {
     # sub-commands
     "run": "Play the six checks.",
     "diff": "Show what the solution changes in the starter.",
+    "grade": "Judge many submissions, each on its own and out of the solution's reach.",
     "serve": "Run the service for hands and curl, in memory, until Ctrl-C.",
     "chat": "Talk to the service: a small front end in the terminal, or with messages on standard input, one a line.",
     "experiment": "Break one promise of the house on purpose and see what becomes of it, beside a service as it is.",

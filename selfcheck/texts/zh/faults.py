@@ -98,6 +98,7 @@ TEXTS: Final = {
     "did_not_start": "没有启动：{reason}",
     "ended_with": "它结束了，退出码 {code}",
     "has_ended": "它已经结束：{reason}",
+    "ended_playing": "它在检查途中结束了：{reason}",
     "no_reason": "原因不明",
     "port_taken": "无法使用 127.0.0.1 的端口 {port}：{reason}",
     "choose_port": "用 --port 另选一个",
