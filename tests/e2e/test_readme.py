@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.judging import HOME
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -19,7 +21,8 @@ def screens() -> dict[str, str]:
 
 def selfcheck(*arguments: str) -> str:
     """Return what the command prints in a terminal of 80 columns without colour."""
-    environment = {**os.environ, "MOCK": "1", "SELFTEST": "1", "COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    plain = {"COLUMNS": "80", "NO_COLOR": "1", "PYTHONUTF8": "1", "SELFCHECK_HOME": HOME}
+    environment = {**os.environ, "MOCK": "1", "SELFTEST": "1", **plain}
     command = [sys.executable, "-m", "selfcheck", *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False)
     return done.stdout

@@ -1,13 +1,16 @@
 """The self-check as a program, run on trees, and everything that can be seen of it from outside."""
 
+import atexit
 import contextlib
 import itertools
 import json
 import os
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +31,8 @@ STARTER, SOLUTION = ROOT / "starter", ROOT / "solution"
 PROGRAM: Final = (sys.executable, "-m", "selfcheck")
 LONGEST_S: Final = 90.0  # for a run of the self-check, on any machine
 _MARK: Final = "SELFCHECK_TEST_MARK"  # in the environment of a run, and so of everything that it starts
+HOME: Final = tempfile.mkdtemp(prefix="selfcheck-home-")  # what runs leave behind is not left in the checkout
+atexit.register(shutil.rmtree, HOME, ignore_errors=True)
 _NOTHING: Final[Mapping[str, str]] = {}
 _OURS: Final = frozenset(
     {"MOCK", "SELFTEST", "REDIS_URL", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONUNBUFFERED"}
@@ -66,7 +71,7 @@ class Judged:
 def environment(mark: str, changes: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a self-check in memory on no terminal at all; an empty change takes a name away."""
     plain = {name: value for name, value in os.environ.items() if name not in _OURS and not name.startswith("KODA_")}
-    changed = {**plain, "MOCK": "1", _MARK: mark, **changes}
+    changed = {**plain, "MOCK": "1", "SELFCHECK_HOME": HOME, _MARK: mark, **changes}
     return {name: value for name, value in changed.items() if value}
 
 
