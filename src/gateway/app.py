@@ -3,7 +3,9 @@
 import contextlib
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 import msgspec
 from starlette.applications import Starlette
@@ -13,10 +15,12 @@ from starlette.routing import BaseRoute, Route
 
 from gateway import sessions
 from gateway.answers import Answers
+from gateway.connections import Connections
 from gateway.doorbell import Doorbell
 from gateway.feeds import Feeds
 from gateway.front import Front
 from gateway.intake import ChatRequest, check_id, read_answer, read_chat
+from gateway.problems import problem
 from gateway.stream import RunStream, Streams
 from gateway.trace import trace_of
 from gateway.waiters import Waiters
@@ -26,26 +30,35 @@ from shared.events import Json
 from shared.ledger import IfActive, Ledger
 from shared.logs import carrying
 from shared.metrics import Metrics
-from shared.ports import Accepted, StoredRun
+from shared.ports import Accepted, Clock, StoredRun
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
+
+if TYPE_CHECKING:
+    from gateway.sockets import Sockets
 
 
 class Gateway:
     """The calls of one gateway process."""
 
-    def __init__(self, ledger: Ledger, ports: Ports, feeds: Feeds, settings: Settings, metrics: Metrics) -> None:
+    def __init__(
+        self, ledger: Ledger, ports: Ports, feeds: Feeds, clock: Clock, settings: Settings, metrics: Metrics
+    ) -> None:
         self._ledger = ledger
         self._store = ports.store
         self._queue = ports.queue
-        self._doorbell = Doorbell(ports.queue, ports.marks)
+        self._doorbell = Doorbell(ports.queue, ports.marks, ports.output)
         self._answers = Answers(ports.questions, ports.store, self._doorbell)
         self._feeds = feeds
         self._settings = settings
         self._metrics = metrics
         self._waiters = Waiters(settings.max_waiters, settings.max_run_waiters)
         self._streams = Streams(feeds, self._waiters, settings.send_timeout.total_seconds())
+        self._connections = Connections(settings.max_sockets, settings.max_session_sockets)
+        self._clock = clock
+        self._frames = metrics.counter("koda_socket_frames_total", "Frames sent on sockets.")
+        metrics.gauge("koda_sockets", "Sockets open in this process.", lambda: self._connections.open)
         self._accepted = metrics.counter("koda_messages_accepted_total", "Messages accepted, by what became of them.")
         metrics.gauge("koda_waiters", "Streams open in this process.", lambda: self._waiters.open)
         self._depth = math.nan
@@ -62,11 +75,12 @@ class Gateway:
             Route("/runs/{run_id}/answers", self.answers, methods=["POST"]),
             Route("/sessions/{session_id}", self.session, methods=["GET"]),
             Route("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
+            Route("/sessions/{session_id}/socket", self.socket, methods=["GET"]),
             Route("/healthz", self.healthz, methods=["GET"]),
             Route("/readyz", self.readyz, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
         ]
-        return Front(routes, self._streams)
+        return Front(routes, self._streams, lambda: self._sockets)
 
     # messages
 
@@ -103,6 +117,8 @@ class Gateway:
         )
         if chat.if_active is IfActive.INTERRUPT:
             await self._interrupt(accepted)
+        if not accepted.merged:
+            self._connections.look_again(chat.session_id)
         await self._doorbell.ring(accepted)
         return accepted
 
@@ -164,6 +180,18 @@ class Gateway:
         """`GET /sessions/{session_id}/events?cursor=`: what came after."""
         session_id = check_id("session_id", request.path_params["session_id"])
         return _json(await sessions.page(self._store, session_id, request.query_params.get("cursor")))
+
+    async def socket(self, _: Request) -> Response:
+        """`GET /sessions/{session_id}/socket` without an upgrade. With one, `Front` knows the way."""
+        detail = "this is a WebSocket; ask for it with Upgrade: websocket, or read /sessions/{session_id}/events"
+        return problem(HTTPStatus.UPGRADE_REQUIRED, detail, headers={"Upgrade": "websocket"})
+
+    @cached_property
+    def _sockets(self) -> "Sockets":
+        """What serves sockets. Only whoever has one pays for it."""
+        from gateway.sockets import Sockets
+
+        return Sockets(self._feeds, self._connections, self._answers, self._clock, self._settings, self._frames)
 
     # the process
 

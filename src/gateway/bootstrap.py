@@ -17,4 +17,4 @@ def build(
     """Return the gateway, and its feeds, to be stopped when the process is to end. It shows what `metrics` has."""
     ledger = Ledger(ports.store, clock, exercises)
     feeds = Feeds(ports.store, ports.output, Hub(ports.output), exercises, settings)
-    return Gateway(ledger, ports, feeds, settings, metrics or Metrics()), feeds
+    return Gateway(ledger, ports, feeds, clock, settings, metrics or Metrics()), feeds

@@ -5,11 +5,13 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
+from gateway.doorbell import bell_of
 from gateway.feed import Common, Feed
 from gateway.frames import Form
 from gateway.hub import Channel, Hub
 from gateway.placing import find_place
 from gateway.reading import Readings
+from gateway.succession import Succession, Successions
 from shared.errors import Unavailable, UnknownRun
 from shared.exercises import Exercises
 from shared.logs import logger, note
@@ -43,6 +45,7 @@ class Feeds:
         self._hub = hub
         self._resume_from = exercises.resume_from
         self._readings = Readings(store)
+        self._successions = Successions(store)
         self.common = Common(settings, self._readings, exercises.SeqOrderer)
 
     def stop(self) -> None:
@@ -78,6 +81,14 @@ class Feeds:
         # An ended run has nothing to follow: the store has all of it, whether or not the stream is still there.
         ended = found.stored.run.status in ENDED
         return nullcontext(Channel()) if ended else self._hub.join(found.stored.run.id)
+
+    def bell(self, session_id: str) -> AbstractAsyncContextManager[Channel]:
+        """Follow a session's bell while the block lasts."""
+        return self._hub.join(bell_of(session_id))
+
+    def succession(self, session_id: str) -> Succession:
+        """Return the succession of a session's runs; do not keep it."""
+        return self._successions.of(session_id)
 
     async def begin(self, found: Found, channel: Channel, form: Form, now: Callable[[], float]) -> Feed:
         """Return the feed of a connection that has joined, with all ready that there is so far.

@@ -1,12 +1,12 @@
-"""The gateway's application: Starlette, and for requests for streams a way of their own past it.
+"""The gateway's application: Starlette, and for streams and sockets a way of their own past it.
 
 A stream is open for minutes, and there are thousands. On the way through the framework each would leave ten coroutines
 and their wrappers lying for all that time, and every frame would have to pass them.
 """
 
 import re
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -18,22 +18,30 @@ from gateway.problems import answer
 from gateway.stream import Streams
 from shared.errors import KodaError
 
+if TYPE_CHECKING:
+    from gateway.sockets import Sockets
+
 _STREAM: Final = re.compile(r"/runs/([^/]+)/events")
+_SOCKET: Final = re.compile(r"/sessions/([^/]+)/socket")
 
 
 class Front(Starlette):
     """Serves `routes`, which has one for streams too: it knows other methods, and mounts."""
 
-    def __init__(self, routes: Sequence[BaseRoute], streams: Streams) -> None:
+    def __init__(self, routes: Sequence[BaseRoute], streams: Streams, sockets: "Callable[[], Sockets]") -> None:
         super().__init__(
             routes=routes, exception_handlers={KodaError: answer, HTTPException: answer, Exception: answer}
         )
         # A path with a slash too many is unknown; the redirect would go wherever the caller's Host header says.
         self.router.redirect_slashes = False
         self._streams = streams
+        self._sockets = sockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
+        if scope["type"] == "websocket" and (socket := _SOCKET.fullmatch(scope["path"])):
+            await self._sockets().serve(socket[1], scope, receive, send)
+            return
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         found = _STREAM.fullmatch(scope["path"]) if reads else None
         if found is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 import socket
 import struct
 from contextlib import suppress
@@ -10,10 +11,13 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.server import ServerState
 
 from gateway.feeds import Feeds
 from gateway.waiter import ABORT
 from shared.settings import Settings
+
+_SOCKET: Final = re.compile(rb"/sessions/[^/?#]+/socket(?:[?#]|$)")
 
 _UNSENT_IS_LOST: Final = struct.pack("ii", 1, 0)  # `struct linger`: on, for no time
 
@@ -26,6 +30,7 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whiche
     """
 
     app_state: dict[str, object]  # every request gets a copy
+    scope: dict[str, object]
     transport: asyncio.Transport
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -34,12 +39,30 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whiche
         transport.set_write_buffer_limits(0)  # whoever sends waits until all that was sent before is written
         self.app_state = {**self.app_state, ABORT: self._abort}
 
+    def _should_upgrade_to_ws(self) -> bool:
+        """Whether this request may become a WebSocket. On all other paths, the wish is ignored, as HTTP allows."""
+        target = getattr(self, "url", None) or self.scope["raw_path"]  # by httptools, or by h11
+        assert isinstance(target, bytes)
+        return self.scope["method"] == "GET" and _SOCKET.match(target) is not None
+
     def _abort(self) -> None:
-        connection: socket.socket | None = self.transport.get_extra_info("socket")
-        if connection is not None:  # it may be gone by itself in this very moment
-            with suppress(OSError):
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _UNSENT_IS_LOST)
-        self.transport.abort()
+        abort(self.transport)
+
+
+def abort(transport: asyncio.Transport) -> None:
+    """Close a connection at once, unsent bytes and all."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None:  # it may be gone by itself in this very moment
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _UNSENT_IS_LOST)
+    transport.abort()
+
+
+def _socket(config: uvicorn.Config, server_state: ServerState, app_state: dict[str, object]) -> asyncio.Protocol:
+    """Make the protocol of a WebSocket. The first one loads the library: who has none does without."""
+    from gateway.websocket import WebSocket
+
+    return WebSocket(config, server_state, app_state)
 
 
 class Server(uvicorn.Server):
@@ -56,7 +79,10 @@ class Server(uvicorn.Server):
                 http=_Connection,
                 proxy_headers=False,  # nobody here asks who or where a client is
                 lifespan="off",
-                ws="none",
+                ws=_socket,  # type: ignore[arg-type]  # a maker of protocols is as good as a class
+                ws_max_size=settings.max_body,
+                ws_ping_interval=None,  # the line pings by itself, with frames that a page can answer and see
+                ws_per_message_deflate=False,  # a stream is not compressed either, and each state takes some 300 KiB
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -1,4 +1,4 @@
-"""One waiter's side of a stream: it rests until there is something to look at, sends, and notices that nobody reads.
+"""One waiter's side: it rests until there is something to look at, sends, and notices that nobody reads.
 
 A gateway has thousands of these and most of them are silent, so what each costs counts: one task (the request's), one
 more that waits for the client to leave, and one timer for everything that has a time. The timer is not moved when
@@ -117,9 +117,12 @@ class Waiter:
         self._timer.cancel()
         self._timer = self._loop.call_at(at, self._ring)
 
+    async def hear(self, message: Message) -> None:
+        """Take what the client has sent, before its next is asked for. A stream has no use for it."""
+
     async def _until_left(self) -> None:
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
+        while not (message := await self._receive())["type"].endswith(".disconnect"):
+            await self.hear(message)
         self._end()
 
     def _end(self) -> None:

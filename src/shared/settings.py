@@ -107,6 +107,10 @@ class Settings:
     max_body: int = _whole(64 * 1024, "bytes in a request body")
     max_waiters: int = _whole(10_000, "streams open at once in one gateway")
     max_run_waiters: int = _whole(2_000, "streams open at once on one run in one gateway")
+    ping_every: timedelta = _seconds(15, "how often a socket's client is pinged, and its session looked up for runs")
+    pong_wait: timedelta = _seconds(10, "a socket from which nothing comes for this long after a ping is closed")
+    max_sockets: int = _whole(10_000, "sockets open at once in one gateway")
+    max_session_sockets: int = _whole(100, "sockets open at once on one session in one gateway")
 
     flush_rows: int = _whole(32, "events after which the writer flushes to the store")
     flush_every: timedelta = _seconds(0.2, "age of the oldest unflushed event at which the writer flushes", zero=True)

@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from gateway.doorbell import Doorbell
-from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks
+from gateway.doorbell import BELL_TTL, Doorbell, bell_of
+from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream
 from shared.errors import Unavailable
+from shared.events import Event, EventKind
 from shared.ports import Accepted, Mark, Message
 from shared.run import RunStatus
 from tests.support.asking import Answer, ask
@@ -26,10 +27,12 @@ class Bell:
     """A doorbell and the bus behind it."""
 
     def __init__(self) -> None:
-        self.bus = MemoryBus()
+        self.now = 0.0
+        self.bus = MemoryBus(seconds=lambda: self.now)
         self.queue = MemoryInputQueue(self.bus)
         self.marks = MemoryMarks(self.bus)
-        self.bell = Doorbell(self.queue, self.marks)
+        self.output = MemoryOutputStream(self.bus)
+        self.bell = Doorbell(self.queue, self.marks, self.output)
 
     async def deaf(self) -> bool:
         """Whether the bell says that nobody can be told."""
@@ -52,6 +55,33 @@ def test_a_new_run_rings_for_its_session() -> None:
     run(main())
 
 
+def test_a_new_run_rings_for_its_sessions_lines() -> None:
+    """Whoever follows the session's bell, in whichever gateway, hears of it; what is rung goes away by itself."""
+
+    async def main() -> None:
+        bell = Bell()
+        await bell.bell.ring(accepted(merged=False))
+        await bell.bell.ring(accepted(merged=False))
+        assert await bell.output.entries("line:s") == [Event("line:s", 0, EventKind.RING, "{}")] * 2
+        assert bell_of("s") == "line:s"
+        bell.now += BELL_TTL.total_seconds()
+        assert await bell.output.entries("line:s") == []
+        assert len(bell.bus.fences) == 0
+
+    run(main())
+
+
+def test_an_answer_marks_its_run() -> None:
+    """An answer to a question sets the mark of its run."""
+
+    async def main() -> None:
+        bell = Bell()
+        await bell.bell.answered("r")
+        assert await bell.marks.read("r") == {Mark.ANSWER}
+
+    run(main())
+
+
 def test_a_merged_message_marks_its_run() -> None:
     """A message that joined a run sets that run's mark, and rings for nobody else."""
 
@@ -59,6 +89,7 @@ def test_a_merged_message_marks_its_run() -> None:
         bell = Bell()
         await bell.bell.ring(accepted(merged=True))
         assert (await bell.queue.depth(), await bell.marks.read("r")) == (0, frozenset({Mark.RERUN}))
+        assert await bell.output.entries("line:s") == []
 
     run(main())
 
