@@ -16,8 +16,11 @@ def command(
 ) -> None:
     """Break one promise of the house on purpose and see what becomes of it, beside a service as it is."""
     from selfcheck.console import out
+    from selfcheck.experiments import NAMES
     from selfcheck.experiments.showing import show
 
     speak(lang)
+    if name is not None and name not in NAMES:
+        raise typer.BadParameter(str(say("experiments.unknown", name=name, names=", ".join(NAMES))))
     wait = not no_wait and sys.stdin.isatty() and out.is_terminal
     raise carry_out(lambda: show(out, name, wait))

@@ -6,6 +6,7 @@ from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
+from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
@@ -57,12 +58,12 @@ def legend(*meanings: tuple[Cell, Words]) -> Text:
 
 def good(words: Words) -> RenderableType:
     """Show words about what is as it should be."""
-    return prose(str(words), "green")
+    return prose(_spelled(words), "green")
 
 
 def bad(words: Words) -> RenderableType:
     """Show words about what is not."""
-    return prose(str(words), "red")
+    return prose(_spelled(words), "red")
 
 
 def quoted(text: str) -> Text:
@@ -72,16 +73,21 @@ def quoted(text: str) -> Text:
 
 def side_by_side(rows: Sequence[Row]) -> RenderableType:
     """Draw all rows: each label over its two columns, and what the columns are at the top."""
-    rule = ("-" if plain() else "─") * WIDTH
-    head = _columns(
-        Text(f"{say('experiments.healthy')}\n{rule}", "bold green"),
-        Text(f"{say('experiments.broken')}\n{rule}", "bold red"),
-    )
+    head = _columns(_head(say("experiments.healthy"), "bold green"), _head(say("experiments.broken"), "bold red"))
     parts: list[RenderableType] = [head]
     for row in rows:
         parts += [prose(str(row.label), "bold"), _columns(row.healthy, row.broken)]
         parts += [row.legend, ""] if row.legend is not None else [""]
     return Padding(Group(*parts[:-1]), (0, 0, 0, 1))
+
+
+def _head(words: Words, style: str) -> RenderableType:
+    return Group(Text(str(words), style), Rule(characters="-" if plain() else "─", style=style))
+
+
+def _spelled(words: Words) -> str:
+    """Write an arrow as two characters before it is measured, where a terminal has none."""
+    return str(words).replace("→", "->") if plain() else str(words)
 
 
 def _columns(left: RenderableType, right: RenderableType) -> Table:

@@ -10,10 +10,12 @@ from selfcheck.experiments.drawing import bad, good
 from selfcheck.experiments.experiment import Experiment, Ground, Pointer, Row, both, row
 from selfcheck.experiments.onlooker import onlooker
 from selfcheck.texts import say
+from selfcheck.watcher import PATIENCE_S
 
 RETURNS: Final = 4
 """How often the waiter comes back: as a browser does, until it is told that there is nothing more."""
-PATIENCE_S: Final = 1.0
+IN_VAIN_S: Final = 0.5
+"""How long a run is watched that, as we know, nobody can claim."""
 PAST_THE_WINDOW_S: Final = 31.0
 
 
@@ -44,8 +46,9 @@ def play(ground: Ground) -> Seen:
     stage.control(("advance", [PAST_THE_WINDOW_S]))  # or the message would join the run
     following = ground.open_run(session)
     other = ground.open_run()
-    for each in (other, following):
-        with onlooker(ground.url, each, patience_s=PATIENCE_S) as watched:
+    # The other was sent later, so when it has ended a worker has had its chance to claim the one before it.
+    for each, patience_s in ((other, PATIENCE_S), (following, IN_VAIN_S if ground.broken else PATIENCE_S)):
+        with onlooker(ground.url, each, patience_s=patience_s) as watched:
             watched.rest()
     stage.hear()
     moves = [line for line in stage.log.all("run_moved") if line["run_id"] == run]
@@ -60,7 +63,7 @@ def play(ground: Ground) -> Seen:
 def _come_back(ground: Ground, run: str, cursor: int) -> tuple[list[list[str]], bool]:
     returns: list[list[str]] = []
     for _ in range(RETURNS):
-        with onlooker(ground.url, run, cursor, PATIENCE_S) as again:
+        with onlooker(ground.url, run, cursor) as again:
             if again.status == HTTPStatus.NO_CONTENT:
                 return returns, True
             again.rest()
@@ -69,9 +72,8 @@ def _come_back(ground: Ground, run: str, cursor: int) -> tuple[list[list[str]], 
     return returns, False
 
 
-def compare(healthy: Ground, broken: Ground) -> list[Row]:
-    """Play on both, and show what the run went through, and what that did to those around it."""
-    sides = both(play, healthy, broken)
+def rows(sides: tuple[Seen, Seen]) -> list[Row]:
+    """Show what the run went through, and what that did to those around it."""
     return [
         row(say("experiments_no_terminal_states.moves"), (_moves(seen) for seen in sides)),
         row(say("experiments_no_terminal_states.worker"), (_worker(seen) for seen in sides)),
@@ -105,7 +107,7 @@ def _next(seen: Seen) -> RenderableType:
 
 EXPERIMENT = Experiment(
     "no-terminal-states",
-    compare,
+    lambda healthy, broken: rows(both(play, healthy, broken)),
     code=(
         Pointer("solution/lifecycle.py", "transition"),
         Pointer("src/shared/ledger.py", "Ledger.begin_streaming"),

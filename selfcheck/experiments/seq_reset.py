@@ -46,9 +46,8 @@ def play(ground: Ground) -> Seen:
     return Seen(numbers, waiter.seqs, reruns, waiter.text, reopened(ground.url, session))
 
 
-def compare(healthy: Ground, broken: Ground) -> list[Row]:
-    """Play on both, and draw what became of what was written."""
-    sides = both(play, healthy, broken)
+def rows(sides: tuple[Seen, Seen]) -> list[Row]:
+    """Draw what became of what was written."""
     meaning = legend((Cell.HERE, say("experiments_seq_reset.here")), (Cell.DROPPED, say("experiments_seq_reset.drop")))
     return [
         row(say("experiments_seq_reset.numbers"), (Text(_numbers(seen.written)) for seen in sides)),
@@ -66,7 +65,7 @@ def dropped(seen: Seen) -> list[int]:
 
 def _numbers(written: list[int]) -> str:
     around = written[HELD_AT - 1 : HELD_AT + 5]
-    return f"0 1 2 … {' '.join(map(str, around))} … {written[-1]}"
+    return f"0 1 2 .. {' '.join(map(str, around))} .. {written[-1]}"
 
 
 def _first(seen: Seen) -> list[Cell]:
@@ -84,7 +83,7 @@ def _cells(seen: Seen) -> list[Cell]:
 
 EXPERIMENT = Experiment(
     "seq-reset",
-    compare,
+    lambda healthy, broken: rows(both(play, healthy, broken)),
     code=(
         Pointer("src/worker/writer.py", "RunWriter.rerun"),
         Pointer("solution/delivery.py", "SeqOrderer.offer"),

@@ -13,28 +13,24 @@ from selfcheck.experiments import NAMES
 from selfcheck.experiments.drawing import side_by_side
 from selfcheck.experiments.experiment import Experiment, Row, area_of, find
 from selfcheck.experiments.ground import grounds, services
-from selfcheck.stage import Broken
+from selfcheck.process import Service
 from selfcheck.texts import Words, say
 from selfcheck.watcher import Gone, Silent
 from selfcheck.wrapping import prose
-from shared.errors import Misconfigured, Unavailable
+from shared.errors import Unavailable
 
 WIDTH = 80
 
 
 def show(console: Console, name: str | None, wait: bool) -> None:
-    """Show one experiment; without a name, a line for each. With `wait` it goes on when somebody presses Enter.
+    """Show one of `NAMES`; without a name, a line for each. With `wait` it goes on when somebody presses Enter.
 
     Raises:
-        Misconfigured: there is no such experiment.
-        Unavailable: a service could not be started, or did not do what it does on every machine but this one.
+        Unavailable: a service could not be started, or did not get on with its scenario.
     """
     console.width = min(console.width, WIDTH)
     if name is None:
         _list(console)
-    elif name not in NAMES:
-        told = say("experiments.unknown", name=name, names=", ".join(NAMES))
-        raise Misconfigured("settings", str(told), "selfcheck experiment")
     else:
         _show(console, find(name), wait)
 
@@ -63,12 +59,24 @@ def _show(console: Console, experiment: Experiment, wait: bool) -> None:
         try:
             with grounds(started) as (healthy, broken):
                 rows = experiment.compare(healthy, broken)
-        except (Silent, Gone, Broken) as trouble:
-            raise Unavailable("service", str(trouble)) from trouble
-    _explain(console, experiment, rows)
+        except Silent as silence:
+            raise Unavailable("service", str(silence)) from silence
+        except Gone as gone:
+            raise _why_gone(started) from gone
+    explain(console, experiment, rows)
 
 
-def _explain(console: Console, experiment: Experiment, rows: Sequence[Row]) -> None:
+def _why_gone(started: Sequence[Service]) -> Unavailable:
+    """Return what a service that has ended said last."""
+    for service in started:
+        service.settle()
+    ended = next((service for service in started if service.exit_code is not None), started[0])
+    said = ended.log.prints[-1] if ended.log.prints else "it said nothing"
+    return Unavailable("service", f"it ended while it was played on: {said}")
+
+
+def explain(console: Console, experiment: Experiment, rows: Sequence[Row]) -> None:
+    """Show what was seen on both sides, what to make of it, and where to read on."""
     console.print(side_by_side(rows))
     console.print()
     _tell(console, say("experiments.look"), experiment.said("look"))

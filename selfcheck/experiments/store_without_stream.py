@@ -48,9 +48,8 @@ def _turn(ground: Ground) -> Turn:
     return Turn([sighting.at_s - began for sighting in waiter.seen if sighting.event.event == "delta"])
 
 
-def compare(healthy: Ground, broken: Ground) -> list[Row]:
-    """Play on both, and draw how long one waits, and when."""
-    sides = both(play, healthy, broken)
+def rows(sides: tuple[Sequence[Turn], Sequence[Turn]]) -> list[Row]:
+    """Draw how long one waits, and when."""
     first = [median(turn.first_s for turn in turns) for turns in sides]
     pause = [median(turn.pause_s for turn in turns) for turns in sides]
     meaning = legend((Cell.HERE, say("experiments_store_without_stream.slot", ms=round(SLOT_S * 1000))))
@@ -86,7 +85,7 @@ def _slots(turn: Turn) -> list[Cell]:
 
 EXPERIMENT = Experiment(
     "store-without-stream",
-    compare,
+    lambda healthy, broken: rows(both(play, healthy, broken)),
     code=(
         Pointer("src/worker/writer.py", "RunWriter.event"),
         Pointer("src/worker/outbox.py", "Outbox"),

@@ -50,9 +50,8 @@ def play(ground: Ground) -> Seen:
     return Seen(written + 1, before.seqs, after.seqs, after.kinds, problem, reopened(ground.url, session))
 
 
-def compare(healthy: Ground, broken: Ground) -> list[Row]:
-    """Play on both, and draw what was received before the cut and after it."""
-    sides = both(play, healthy, broken)
+def rows(sides: tuple[Seen, Seen]) -> list[Row]:
+    """Draw what was received before the cut and after it."""
     meaning = legend(
         (Cell.HERE, say("experiments_stream_without_store.before")),
         (Cell.SECOND, say("experiments_stream_without_store.after")),
@@ -83,7 +82,7 @@ def _wire(seen: Seen) -> RenderableType:
 
 EXPERIMENT = Experiment(
     "stream-without-store",
-    compare,
+    lambda healthy, broken: rows(both(play, healthy, broken)),
     code=(
         Pointer("src/worker/writer.py", "RunWriter.event"),
         Pointer("src/gateway/feeds.py", "Feeds.begin"),

@@ -73,9 +73,8 @@ def _count(held: dict[str, Json], name: str) -> int:
     return value
 
 
-def compare(healthy: Ground, broken: Ground) -> list[Row]:
-    """Play on both, and draw how what is held grows."""
-    sides = both(play, healthy, broken)
+def rows(sides: tuple[Seen, Seen]) -> list[Row]:
+    """Draw how what is held grows."""
     largest = max(sample.held for seen in sides for sample in seen.samples)
     area = "experiments_unbounded_buffer"
     received = [say(f"{area}.received", received=seen.samples[-1].received, written=LONG_REPLY) for seen in sides]
@@ -97,7 +96,7 @@ def _most_bytes(seen: Seen) -> int:
 
 EXPERIMENT = Experiment(
     "unbounded-buffer",
-    compare,
+    lambda healthy, broken: rows(both(play, healthy, broken)),
     code=(
         Pointer("src/gateway/guard.py", "Guard"),
         Pointer("src/gateway/feed.py", "Feed._mend"),
