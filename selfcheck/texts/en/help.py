@@ -6,6 +6,7 @@ TEXTS: Final = {
     "selfcheck": "Check the four exercises of the Koda lab, end to end.",
     # sub-commands
     "run": "Play the six checks.",
+    "hint": "Show the next hint for an exercise: a question, the shape, nearly the code.",
     "diff": "Show what the solution changes in the starter.",
     "grade": "Judge many submissions, each on its own and out of the solution's reach.",
     "serve": "Run the service for hands and curl, in memory, until Ctrl-C.",
@@ -24,6 +25,9 @@ TEXTS: Final = {
     "real": "On a PostgreSQL and a Valkey started for this run.",
     "exit_zero": "Exit 0 also when a check does not pass.",
     "exercise": "One exercise; without it, all.",
+    "hint_exercise": "The exercise.",
+    "level": "Show this hint, whatever was seen before.",
+    "again": "Start over with the first.",
     "port": "0 takes any free one.",
     "url": "A running gateway; without it, one in memory is started.",
     "session": "The session to talk in; without it, a new one.",
