@@ -79,7 +79,7 @@ def unfolded(check: CheckResult, report: Report, around: Around, page: Page) -> 
     """Yield everything that is to be said of a check."""
     yield title(check, around, page)
     what, seen = _named(_findings(check, page)), _named(_evidence(check, page))
-    then = _named([("feedback.next", text(next_step(check))), ("feedback.again", again(report, check, around.real))])
+    then = _named(_what_then(check, report, around))
     wide = max(cell_len(label) for label, _ in what + seen + then)
     yield from _rows(what + seen, wide, page)
     matrix = check.evidence.get("matrix")
@@ -87,6 +87,15 @@ def unfolded(check: CheckResult, report: Report, around: Around, page: Page) -> 
         yield from _matrix(matrix, page)
     yield from _timeline(check.timeline, page)
     yield from _rows(then, wide, page)
+
+
+def _what_then(check: CheckResult, report: Report, around: Around) -> Iterator[tuple[str, str]]:
+    if check.symptom:
+        from selfcheck.symptoms import question
+
+        yield "feedback.question", text(question(check.symptom))
+    yield "feedback.next", text(next_step(check))
+    yield "feedback.again", again(report, check, around.real)
 
 
 def _findings(check: CheckResult, page: Page) -> Iterator[tuple[str, str]]:

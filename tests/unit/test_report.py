@@ -123,6 +123,18 @@ def test_what_is_wrong_is_told_in_four_lines_with_the_place_and_the_evidence() -
     ]
 
 
+def test_a_mistake_that_is_recognised_is_asked_about() -> None:
+    """Its question stands before what to do next; whoever shows none has no such row."""
+    shown = printed(report.show_details, Report("mock", "starter", 7, 1, (FAILED,)), (), Around())
+    assert "question" not in shown
+    asked = replace(FAILED, symptom="early-dropped")
+    shown = printed(report.show_details, Report("mock", "starter", 7, 1, (asked,)), (), Around(), width=100)
+    rows = [line.split("  ") for line in shown.splitlines()]
+    labels = [row[1] for row in rows if len(row) > 1 and row[1]]
+    assert labels[-3:] == ["question", "next", "again"]
+    assert "2 came before 1, and the bus will not send it again." in shown
+
+
 def test_a_blocked_check_says_by_whom_and_that_its_own_is_right() -> None:
     """Nobody shall look for a mistake where none is."""
     text = printed(

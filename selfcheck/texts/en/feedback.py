@@ -8,6 +8,7 @@ TEXTS: Final = {
     "differs": "differs",
     "difference": "after {shared}: {expected} is expected, {actual} came",
     "timeline": "timeline",
+    "question": "question",
     "next": "next",
     "again": "again",
     "cut": "{shown} ({count} characters in all)",

@@ -8,6 +8,7 @@ TEXTS: Final = {
     "differs": "差别",
     "difference": "{shared} 之后：应为 {expected}，实为 {actual}",
     "timeline": "时间线",
+    "question": "想一想",
     "next": "下一步",
     "again": "重来",
     "cut": "{shown}（共 {count} 个字符）",
