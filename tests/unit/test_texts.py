@@ -2,18 +2,66 @@
 
 import ast
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
+from typing import TypeGuard
 
 import pytest
 
 import selfcheck
 from selfcheck import texts
-from selfcheck.texts import LANGUAGES, Message, area_texts, choose, english, say, text
+from selfcheck.texts import LANGUAGES, Message, area_texts, choose, english, named, say, text
+from tests.support.sources import sources
 
 PACKAGE = Path(texts.__file__).parent
 SOURCES = Path(selfcheck.__file__).parent
+
+
+HAN = re.compile("[\u4e00-\u9fff]")
+
+FOREIGN = {"faults", "usage"}
+"""What these have is said elsewhere, and recognised."""
+
+TYPED = {"src/worker/models/scripted.py", "selfcheck/interview/interviewer.py"}
+"""Files that know what people type."""
+
+
+class Text(ast.Constant):
+    """A string in a syntax tree."""
+
+    value: str
+
+
+def texts_of_code(*folders: str) -> Iterator[str]:
+    """Yield all strings that stand in code, the catalogue aside."""
+    for file in sources(*folders):
+        if not file.path.startswith("selfcheck/texts/"):
+            yield from (node.value for node in ast.walk(file.tree) if is_text(node))
+
+
+def is_text(node: ast.AST) -> TypeGuard[Text]:
+    """Whether a node is a string."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def words_of_code() -> tuple[set[str], "re.Pattern[str]"]:
+    """Return all words that stand alone in code, and a pattern of all keys that it names, in full or made up."""
+    spoken = {word.strip(".-") for word in texts_of_code("selfcheck")}
+    keys = {re.escape(word) for word in spoken if re.fullmatch(r"[a-z_]+\.[\w.-]+", word)}
+    for file in sources("selfcheck"):
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.JoinedStr):
+                pieces = [re.escape(part.value) if is_text(part) else r"[\w-]+" for part in node.values]
+                if re.match(r"[a-z_]+\\\.", pieces[0]):
+                    keys.add("".join(pieces))
+    return spoken, re.compile("|".join(keys))
+
+
+def parts(name: str) -> Iterator[str]:
+    """Yield what a name is made up of: `question.point-1` of a question and its points."""
+    yield from (re.sub(r"-\d+$", "", part) for part in name.split("."))
 
 
 def areas(lang: str) -> set[str]:
@@ -61,6 +109,48 @@ def test_every_text_that_is_named_is_there() -> None:
         assert given is None or given == places(area_texts("en", area)[name]), key
 
 
+def test_every_text_is_of_use() -> None:
+    """It is named in the code, or made up of words that are, or it is what an error says, or Typer."""
+    spoken, patterns = words_of_code()
+    unused = [
+        f"{area}.{name}"
+        for area in sorted(areas("en") - FOREIGN)
+        for name in area_texts("en", area)
+        if not (patterns.fullmatch(f"{area}.{name}") or all(part in spoken for part in parts(name)))
+    ]
+    assert unused == []
+
+
+def test_every_template_of_an_error_is_an_errors() -> None:
+    """Whatever it says besides its places stands in the code that raises it."""
+    code = " ".join(texts_of_code("src", "selfcheck"))
+    said = {name: re.split(r"\{\w+\}", template) for name, template in area_texts("en", "faults").items()}
+    assert {name: piece for name, pieces in said.items() for piece in pieces if piece.strip(" :s") not in code} == {}
+
+
+def test_chinese_is_written_in_the_catalogue_alone() -> None:
+    """Except for what people may type."""
+    found = {file.path for file in sources("src", "selfcheck", "starter", "solution") if HAN.search(file.text)}
+    assert {path for path in found if not path.startswith("selfcheck/texts/zh/")} == TYPED
+
+
+def test_chinese_is_chinese() -> None:
+    """A text without a Chinese character is a value, the same in both languages."""
+    same: dict[str, str] = {}
+    for area in areas("zh"):
+        for name, template in area_texts("zh", area).items():
+            if not HAN.search(template) and template != area_texts("en", area)[name]:
+                same[f"{area}.{name}"] = template
+    assert {key for key, template in same.items() if re.search("[A-Za-z]{2,} [A-Za-z]{2,}", template)} == set()
+
+
+def test_marks_are_as_wide_as_what_they_stand_in() -> None:
+    """No comma or colon of English between two Chinese characters, no full-width digits or letters."""
+    odd = re.compile(rf"{HAN.pattern} ?[,;:!?] ?{HAN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
+    texts_ = {f"{area}.{name}": template for area in areas("zh") for name, template in area_texts("zh", area).items()}
+    assert {key: template for key, template in texts_.items() if odd.search(template)} == {}
+
+
 def test_a_message_is_shown_in_the_language_in_use() -> None:
     """And for programs always in English."""
     message = say("states.todo")
@@ -97,3 +187,18 @@ def test_the_language_is_the_options_or_the_environments(
 ) -> None:
     """What is asked for goes first; then the environment, as the C library reads it; then English."""
     assert choose(option, environment) == lang
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("", None),
+        ("run --lang zh", "zh"),
+        ("--lang=zh run --only 3", "zh"),
+        ("run --lang en --lang zh", "zh"),
+        ("run --lang", None),
+    ],
+)
+def test_the_option_is_read_before_anything_else_is(line: str, option: str | None) -> None:
+    """The help of every option has a language."""
+    assert named(line.split()) == option

@@ -27,6 +27,5 @@ TEXTS: Final = {
     "matrix": "may a run move from (row) to (column)?",
     "yes": "yes",
     "no": "no",
-    "and": " and ",
     "none": "none",
 }

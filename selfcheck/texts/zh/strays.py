@@ -5,7 +5,7 @@ from typing import Final
 TEXTS: Final = {
     "number": "一个不小于 0 的整数",
     "offer": "一次 offer",
-    "emit_as_offered": "emit(序号, 内容)，内容与 offer 时的一致",
+    "emit_as_offered": "emit(seq, item)，item 是 offer 时给的内容",
     "emit": "emit({seq}, {item})",
     "a_kind": "一个 {kind}",
     "offer_with_all": "offer({seq}, …)，此时 {next} 之前的都已 offer 过",
