@@ -28,6 +28,7 @@ from selfcheck.grading.screen import Screen, show_result
 from selfcheck.grading.submissions import Submission
 from selfcheck.grading.wardens import Held, users
 from selfcheck.outcome import ENVIRONMENT, PASSED
+from selfcheck.results import State
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
 from shared.errors import Misconfigured
@@ -137,10 +138,24 @@ def _work(wish: Wish, seed: int, tasks: Sequence[_Task]) -> "Iterator[Iterator[_
             Held(Place(number, str(base), str(copy), user, wish.limits, seed))
             for number, user in enumerate(users(jobs))
         ]
+        _try_solution(held[0], base)
         yield _news(held, tasks, base)
     finally:
         _all_at_once(held)
         shutil.rmtree(base, ignore_errors=True)
+
+
+def _try_solution(warden: Held, base: Path) -> None:
+    """Have the solution judged first: where that does not pass, nobody's marks would mean anything.
+
+    Raises:
+        Misconfigured: it does not, for want of memory or for whatever reason.
+    """
+    record = _judged(warden, Submission("solution", kit_root() / "solution"), base)
+    for check in record.checks:
+        if check["status"] != State.PASSED:
+            problem = say("grading.solution_fails", number=str(check["id"]), actual=str(check["actual"]))
+            raise Misconfigured("grade", str(problem), str(say("grading.see_run")))
 
 
 def _news(held: Sequence[Held], tasks: Sequence[_Task], base: Path) -> "Iterator[_Task | _Ended]":
@@ -171,20 +186,20 @@ def _judge_on(
             task = waiting.get_nowait()
             tell(task)
             began = time.monotonic()
-            tell(_Ended(task, _judged(warden, task, base), time.monotonic() - began))
+            tell(_Ended(task, _judged(warden, task.submission, base), time.monotonic() - began))
     except queue.Empty:
         return
     except BaseException as error:  # in whose thread nobody would see it
         tell(error)
 
 
-def _judged(warden: Held, task: _Task, base: Path) -> Record:
+def _judged(warden: Held, submission: Submission, base: Path) -> Record:
     room = Path(tempfile.mkdtemp(dir=base, prefix="room-"))
     try:
-        contents = task.submission.read()  # once more: two hundred of them are not kept in memory
+        contents = submission.read()  # once more: two hundred of them are not kept in memory
         contents.write(room / "tree")
         said = list(warden.carry_out(Order(str(room))))
-        return compose(task.submission.name, warden.seed, contents.flags, said)
+        return compose(submission.name, warden.seed, contents.flags, said)
     finally:
         shutil.rmtree(room, ignore_errors=True)
 

@@ -16,7 +16,9 @@ from typing import Final
 import msgspec
 
 _BUSINESS: Final = ("shared", "gateway", "worker")
-_NOT_NEEDED: Final = shutil.ignore_patterns("*.pyx", "*.pxd", "*.pyi", "*.c", "*.h", "tests", "redis", "postgres")
+# Bytecode names the place that it was made of.
+_UNUSED: Final = ("__pycache__", "*.pyx", "*.pxd", "*.pyi", "*.c", "*.h", "tests")
+_SERVICES: Final = ("redis", "postgres")  # adapters that no service in memory loads
 _SAYS: Final = re.compile(r"\bsay\(\s*\"(\w+)\.")
 
 _LIST: Final = """
@@ -58,8 +60,8 @@ def build(folder: Path) -> Path:
 
 def _copy_package(name: str, file: Path, folder: Path) -> None:
     if file.name.startswith("__init__."):
-        ignore = _NOT_NEEDED if name in _BUSINESS else shutil.ignore_patterns("*.pyx", "*.pxd", "*.c", "*.h", "tests")
-        shutil.copytree(file.parent, folder / name, ignore=ignore)
+        ignored = (*_UNUSED, *_SERVICES) if name in _BUSINESS else _UNUSED
+        shutil.copytree(file.parent, folder / name, ignore=shutil.ignore_patterns(*ignored))
     else:
         shutil.copy2(file, folder)
 
