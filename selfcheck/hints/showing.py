@@ -1,9 +1,8 @@
 """`selfcheck hint N`: show the next hint of an exercise, or the one that is asked for."""
 
-from collections.abc import Iterator
+import shlex
 from pathlib import Path
 
-from rich.padding import Padding
 from rich.text import Text
 
 from selfcheck import early
@@ -13,9 +12,10 @@ from selfcheck.hints.memory import LastRun, Seen
 from selfcheck.symptoms import question
 from selfcheck.texts import Message, say, text
 from selfcheck.trees import kit_root
-from selfcheck.wrapping import prose
+from selfcheck.wrapping import wrapped
 
 MOST_WIDTH = 80
+INDENT = "  "
 
 
 def show(tree: str, exercise: int, level: int | None, *, again: bool) -> None:
@@ -23,19 +23,20 @@ def show(tree: str, exercise: int, level: int | None, *, again: bool) -> None:
     folder = Path(early.find_tree(tree, str(kit_root())))
     run = memory.last_run(folder, exercise)
     seen = Seen() if again else memory.seen(folder, exercise)
+    options = "" if tree == early.DEFAULT_TREE else f" --tree {shlex.quote(tree)}"
+    more = f"selfcheck hint {exercise}{options}"
     if level is None and run.passed and not again:
-        _tell(say("hinting.passes", exercise=exercise))
+        _tell(say("hinting.passes", exercise=exercise, more=more))
         return
     shown = level if level is not None else next_level(seen, run)
     if shown is None:
-        _tell(say("hinting.all_seen", exercise=exercise))
+        _tell(say("hinting.all_seen", exercise=exercise, options=options, more=more))
         return
     _print(exercise, shown, run)
-    kept = memory.remember(folder, exercise, Seen(max(seen.level, shown), run.symptom or seen.symptom))
-    if not kept:
-        _tell(say("hinting.not_kept", exercise=exercise))
+    if not memory.remember(folder, exercise, Seen(max(seen.level, shown), run.symptom or seen.symptom)):
+        _tell(say("hinting.not_kept", more=more))
     elif shown < LEVELS[-1]:
-        _tell(say("hinting.next", exercise=exercise))
+        _tell(say("hinting.next", more=more))
     else:
         _tell(say("hinting.last", exercise=exercise))
 
@@ -50,21 +51,22 @@ def next_level(seen: Seen, run: LastRun) -> int | None:
 def _print(exercise: int, level: int, run: LastRun) -> None:
     tailored = level == LEVELS[0] and run.symptom != ""
     words = question(run.symptom) if tailored else hint(exercise, level)
-    out.print(Text(str(say("hinting.head", exercise=exercise, level=level, levels=len(LEVELS))), "bold"))
+    _lines(say("hinting.head", exercise=exercise, level=level, levels=len(LEVELS)), "bold")
     if tailored:
         _tell(say("hinting.tailored"))
     out.print()
-    for indented, paragraph in _paragraphs(words):
-        block = Text(paragraph, "cyan") if indented else prose(paragraph)
-        out.print(Padding(block, (0, 0, 0, 2)), width=min(out.width, MOST_WIDTH))
+    _lines(words, indent=INDENT)
     out.print()
 
 
-def _paragraphs(words: Message) -> Iterator[tuple[bool, str]]:
-    """Yield the lines of a hint, and whether each is pseudo-code: then it is indented."""
-    for line in text(words).splitlines():
-        yield line.startswith(" "), line
-
-
 def _tell(words: Message) -> None:
-    out.print(prose(str(words), "dim"), width=min(out.width, MOST_WIDTH))
+    _lines(words, "dim")
+
+
+def _lines(words: Message, style: str = "", indent: str = "") -> None:
+    """Print a text line by line. What is indented is pseudo-code or a command, and is not broken."""
+    width = min(out.width, MOST_WIDTH) - len(indent)
+    for paragraph in text(words).splitlines():
+        code = paragraph.startswith(INDENT)
+        for line in [paragraph] if code else wrapped(paragraph, width) or [""]:
+            out.print(Text(f"{indent}{line}".rstrip(), "cyan" if code else style), soft_wrap=True)

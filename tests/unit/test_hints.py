@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from rich.cells import cell_len
 
 from selfcheck import hints, texts
 from selfcheck.console import out
@@ -88,7 +89,7 @@ def test_no_hint_is_the_solution(lang: Lang) -> None:
     assert lines & solution == {""}
 
 
-def test_each_call_shows_one_more(show: Show) -> None:
+def test_each_call_shows_one_more(tree: Path, show: Show) -> None:
     """The first, the second, the third, and then where else to turn to."""
     for level in (1, 2, 3):
         said = show(2)
@@ -97,8 +98,34 @@ def test_each_call_shows_one_more(show: Show) -> None:
         assert ("selfcheck hint 2" in said, "selfcheck diff 2" in said) == (level < 3, level == 3)
     for _ in range(2):
         said = show(2)
-        assert all(f"selfcheck {word} 2" in said for word in ("hint", "diff", "reset"))
         assert "hint 3 of 3" not in said
+        commands = said[said.index("selfcheck hint") :].replace(f" --tree {tree}", "")
+        assert commands == "selfcheck hint 2 --again selfcheck diff 2 selfcheck reset 2"
+
+
+def test_commands_name_the_tree_unless_it_is_the_usual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is printed can be copied, on one line however long it is."""
+    monkeypatch.setenv("SELFCHECK_HOME", str(tmp_path))
+    folder = f"{'far/' * 30}my tree"
+    for tree, options in (("starter", ""), (folder, f" --tree '{folder}'")):
+        with out.capture() as capture:
+            showing.show(tree, 1, None, again=False)
+        assert capture.get().endswith(f"\n    selfcheck hint 1{options}\n")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_no_line_is_too_wide_or_ends_with_blanks(lang: Lang, tree: Path) -> None:
+    """Eighty cells hold every hint, its pseudo-code included."""
+    texts.use(lang)
+    try:
+        with out.capture() as capture:
+            for exercise in hints.EXERCISES:
+                for level in hints.LEVELS:
+                    showing.show("starter", exercise, level, again=False)
+    finally:
+        texts.use("en")
+    lines = capture.get().splitlines()
+    assert [line for line in lines if line != line.rstrip() or cell_len(line) > 80] == []
 
 
 def test_each_exercise_has_its_own_place(show: Show) -> None:
@@ -145,7 +172,7 @@ def test_a_new_symptom_is_asked_first_and_costs_nothing(tree: Path, show: Show) 
 def test_what_passes_needs_no_hint(tree: Path, show: Show) -> None:
     """It says so, and shows one when it is asked for."""
     ran(tree, (4, "passed", ""), (4, "passed", ""))
-    assert show(4).startswith("Exercise 4 passes")
+    assert show(4).startswith("Exercise 4 passed in the last run")
     assert show(4, 2).startswith("Exercise 4, hint 2 of 3")
 
 
