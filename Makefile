@@ -38,6 +38,9 @@ serve: .venv/.with-core ## run the service in memory, for hands and curl
 bench: .venv/.with-dev ## measure
 	@set -e; for each in bench/[!_]*.py; do echo "$$each"; $(BIN)/python "$$each" $(ARGS); done
 
+golden: .venv/.with-test ## write the screens anew that the tests compare with
+	@$(BIN)/python scripts/golden.py
+
 constraints: .venv/.with-dev ## pin the newest versions
 	@$(BIN)/python scripts/constraints.py
 
@@ -50,7 +53,7 @@ clean: ## remove .venv and all that was made
 
 # One after the other: two installations into one place would meet.
 .NOTPARALLEL:
-.PHONY: help selfcheck test lint typecheck check proofs serve bench constraints contract clean
+.PHONY: help selfcheck test lint typecheck check proofs serve bench golden constraints contract clean
 MAKEFLAGS += --no-builtin-rules
 
 # The stamps, one for each set of dependencies. They say nothing when the folder was moved or the interpreter has gone.

@@ -58,6 +58,7 @@ def first_difference(expected: str, actual: str) -> tuple[int, str, str] | None:
     """Return where two texts part and the words that differ there; None when they have no beginning in common.
 
     Words are what stands between spaces, without what closes them: `0, 1, 2, 3` and `0, 1, 3` part at the `2`.
+    What stands in brackets says more about the rest, and is no place to part at.
     """
     due, came = expected.split(), actual.split()
     words = list(zip_longest(map(_bare, due), map(_bare, came), fillvalue="–"))
@@ -65,10 +66,15 @@ def first_difference(expected: str, actual: str) -> tuple[int, str, str] | None:
     if same is None:
         return None
     at = len(expected) if same >= len(due) else len(" ".join(due[:same])) + (same > 0)
-    return (at, *words[same]) if at >= _LEAST_SHARED else None
+    return (at, *words[same]) if at >= _LEAST_SHARED and not _is_aside(expected[: at + 1]) else None
 
 
 _LEAST_SHARED = 6  # characters that two texts have to begin with for their difference to be worth a line
+
+
+def _is_aside(words: str) -> bool:
+    """Whether a text ends inside brackets: the counts in there differ because of what was before them."""
+    return sum(map(words.count, "(（")) > sum(map(words.count, ")）"))
 
 
 def _bare(word: str) -> str:

@@ -92,6 +92,7 @@ class Recorder:
         self._newest: dict[str, str] = {}  # by session: its newest run
         self._ended: set[str] = set()
         self._waiters = 0
+        self._over: set[str] = set()  # waiters whose stream has ended
         self._held = False  # whether the model is held back
         self._loose: set[str] = set()  # runs that were not held back at their beginning
 
@@ -129,12 +130,15 @@ class Recorder:
         kinds = tuple(kind for _, kind in numbered)
         if kinds and kinds[-1] in TERMINAL:
             self._ended.add(run_id)
+        if to_the_end or (kinds and kinds[-1] in TERMINAL):
+            self._over.add(waiter)
         first = None if run_id in self._loose else due
         self.seen.append(Receipt(waiter, run_id, name, first, tuple(seq for seq, _ in numbered), kinds, to_the_end))
 
     def left(self, waiter: str) -> None:
-        """Note that a waiter has hung up before the end."""
-        self._add(Lane.CLIENT, say("timeline.left", waiter=waiter))
+        """Note that a waiter hangs up; whose stream has ended need not."""
+        if waiter not in self._over:
+            self._add(Lane.CLIENT, say("timeline.left", waiter=waiter))
 
     def stood(self, name: str, status: Json) -> None:
         """Note where a run stands."""

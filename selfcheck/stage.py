@@ -20,7 +20,7 @@ import msgspec
 from client.follow import open_stream
 from client.sse import ServerEvent
 from selfcheck.process import Service
-from selfcheck.recorder import TERMINAL, Recorder
+from selfcheck.recorder import Recorder
 from selfcheck.results import Finding, Seen
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from selfcheck.texts import Words, english, say
@@ -114,8 +114,7 @@ class Stage:
         watcher = Watcher(name, stream, note)
         with stack:
             yield watcher
-            if watcher.ended_with not in TERMINAL:
-                self.record.left(waiter)
+            self.record.left(waiter)
 
     def standing(self, run_id: str) -> dict[str, Json]:
         """Return where a run stands."""

@@ -240,6 +240,16 @@ def test_the_report_shows_the_steps_around_the_divergence(count: int, at: int, b
     assert steps[at] in middle
 
 
+@pytest.mark.parametrize(
+    ("last", "to_the_end", "hangs_up"), [("delta", False, True), ("done", False, False), ("delta", True, False)]
+)
+def test_only_who_is_still_connected_hangs_up(last: str, to_the_end: bool, hangs_up: bool) -> None:
+    """A stream that has ended is nobody's to leave."""
+    made = record(0, 1, last=last, to_the_end=to_the_end)
+    made.left("A")
+    assert ("  client: A hangs up" in shown(arranged(made, log(), "actual", None))) is hangs_up
+
+
 def test_a_long_message_is_quoted_in_part() -> None:
     """The line stays one line."""
     made = Recorder()
