@@ -46,7 +46,21 @@ class Crash(msgspec.Struct, frozen=True):
     problem: str
 
 
-Step: TypeAlias = Say | Fragment | Working | ToolCall | Wait | Fail | Stall | Crash
+class Tell(msgspec.Struct, frozen=True):
+    """Say a text in which `{name}` stands for what an `Act` has kept under that name."""
+
+    text: str
+
+
+class Act(msgspec.Struct, frozen=True):
+    """Do something inside the run (see `agent.py`). Whoever plays the script needs a run around it."""
+
+    async def act(self, key: str, kept: dict[str, str]) -> None:
+        """Do it. `key` is the step's own in its script; what is to be told later is kept under a name."""
+        raise NotImplementedError
+
+
+Step: TypeAlias = Say | Fragment | Working | ToolCall | Wait | Fail | Stall | Crash | Tell | Act
 
 
 class Script(msgspec.Struct, frozen=True):
