@@ -11,6 +11,8 @@ import httpx
 import pytest
 
 from selfcheck import trees
+from selfcheck.symptoms import question
+from selfcheck.texts import text
 from shared.events import Json
 from tests.support.judging import SOLUTION, STARTER, Running, judge, solution_with, started, until
 
@@ -123,6 +125,27 @@ def test_a_mistake_in_the_command_is_named(arguments: list[str], named: str) -> 
     assert (code, out) == (2, "")
     assert named in err.lower()
     assert "Traceback" not in err
+
+
+# --- hint -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_hint_is_for_what_the_last_run_has_seen(tmp_path: Path) -> None:
+    """A mistake is recognised, its question is in the report, and it is the first hint; what it prints is not asked."""
+    delivery = (
+        "\ndef resume_from(last_event_id):\n    print('asked:', last_event_id)\n    return int(last_event_id or 0)\n"
+    )
+    tree, home = solution_with(tmp_path / "tree", delivery=delivery), {"SELFCHECK_HOME": str(tmp_path / "home")}
+    judged = judge(tree, "--only", "4", changes=home)
+    asked = text(question("last-received-again"), "en")
+    assert (judged.states, judged.checks[4]["symptom"]) == ({4: "failed"}, "last-received-again")
+    assert asked in " ".join(judged.out.split())
+    assert "asked: 5\n" in judged.out  # in the scenario
+    assert "asked: 5x" not in judged.out  # for the symptom
+    code, out, err = said("hint", "3", "--tree", str(tree), **home)
+    assert (code, err) == (0, "")
+    assert asked in " ".join(out.split())
+    assert said("hint", "3", "--tree", str(tree), **home)[1].startswith("Exercise 3, hint 2 of 3")
 
 
 # --- diff -------------------------------------------------------------------------------------------------------------

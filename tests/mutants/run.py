@@ -57,13 +57,19 @@ def judge_all(mutants: Sequence[Mutant], folder: Path, tell: Callable[[Mutant, J
     return wrong
 
 
+def _shown(judged: Judged, number: int) -> str:
+    """Return a check's state, and the symptom if there is one."""
+    symptom = judged.checks[number]["symptom"]
+    return f"{number} {judged.states[number]}{f' ({symptom})' if symptom else ''}"
+
+
 def main(words: Sequence[str]) -> int:
     """Judge what was asked for and print the table; return the exit code."""
     chosen = [each for each in (*MUTANTS, *VARIANTS) if not words or any(word in each.name for word in words)]
     width = max((len(each.name) for each in chosen), default=0)
 
     def tell(mutant: Mutant, judged: Judged, fault: str) -> None:
-        states = ", ".join(f"{number} {state}" for number, state in judged.wrong.items()) if judged.results else "-"
+        states = ", ".join(_shown(judged, number) for number in judged.wrong) if judged.results else "-"
         word = "misjudged" if fault else "ok"
         print(f"{word:9}  {mutant.name:{width}}  {judged.took_s:5.1f} s  {states or 'all pass'}", flush=True)
         if fault:
