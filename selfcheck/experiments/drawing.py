@@ -5,7 +5,6 @@ from enum import Enum
 from typing import Final
 
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
@@ -15,7 +14,7 @@ from selfcheck.experiments.experiment import Row
 from selfcheck.texts import Words, say
 from selfcheck.wrapping import prose
 
-WIDTH: Final = 38
+WIDTH: Final = 39
 """Columns of each side."""
 
 
@@ -78,7 +77,7 @@ def side_by_side(rows: Sequence[Row]) -> RenderableType:
     for row in rows:
         parts += [prose(str(row.label), "bold"), _columns(row.healthy, row.broken)]
         parts += [row.legend, ""] if row.legend is not None else [""]
-    return Padding(Group(*parts[:-1]), (0, 0, 0, 1))
+    return Group(*parts[:-1])
 
 
 def _head(words: Words, style: str) -> RenderableType:

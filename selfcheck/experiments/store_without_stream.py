@@ -3,9 +3,11 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
+from rich.console import Group
 from rich.text import Text
 
 from selfcheck.experiments.drawing import WIDTH, Cell, bar, lane, legend
@@ -32,7 +34,12 @@ class Turn:
     @property
     def pause_s(self) -> float:
         """The longest time from one token to the next."""
-        return max(later - sooner for sooner, later in zip(self.fragments_s, self.fragments_s[1:], strict=False))
+        return max(self.pauses_s)
+
+    @property
+    def pauses_s(self) -> Sequence[float]:
+        """All times from one token to the next."""
+        return [later - sooner for sooner, later in pairwise(self.fragments_s)]
 
 
 def play(ground: Ground) -> Sequence[Turn]:
@@ -60,7 +67,7 @@ def rows(sides: tuple[Sequence[Turn], Sequence[Turn]]) -> list[Row]:
         ),
         row(
             say("experiments_store_without_stream.pause", turns=TURNS, ratio=_ratio(pause)),
-            (_bar(value, pause) for value in pause),
+            (Group(_bar(value, pause), _typical(turns)) for value, turns in zip(pause, sides, strict=True)),
         ),
         row(
             say("experiments_store_without_stream.line"),
@@ -76,6 +83,11 @@ def _ratio(pair: Sequence[float]) -> str:
 
 def _bar(value: float, pair: Sequence[float]) -> Text:
     return bar(value, max(pair), f"{value * 1000:.0f} ms")
+
+
+def _typical(turns: Sequence[Turn]) -> str:
+    ms = median(pause for turn in turns for pause in turn.pauses_s) * 1000
+    return str(say("experiments_store_without_stream.typical", ms=f"{ms:.1f}"))
 
 
 def _slots(turn: Turn) -> list[Cell]:

@@ -13,6 +13,7 @@ TEXTS: Final = {
     ),
     "first": "time to the first token (median of {turns}): {ratio} times as long",
     "pause": "longest pause between two tokens (median of {turns}): {ratio} times as long",
+    "typical": "median of all pauses: {ms} ms",
     "line": "one reply on a time line: when something came",
     "slot": "a word or more; a column is {ms} ms",
     "look": (

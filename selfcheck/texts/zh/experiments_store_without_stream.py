@@ -7,6 +7,7 @@ TEXTS: Final = {
     "predict": "和正常情况相比，第一个词要多久才上屏？之后的词又是怎么来的？",
     "first": "首 token 时间（{turns} 次的中位数）：{ratio} 倍",
     "pause": "两个 token 之间最长的停顿（{turns} 次的中位数）：{ratio} 倍",
+    "typical": "全部停顿的中位数：{ms} 毫秒",
     "line": "一次回复的时间线：什么时候有东西来",
     "slot": "一个或几个词；一格 {ms} 毫秒",
     "look": (
