@@ -35,6 +35,10 @@ class Tally(logging.Handler):
         self._takeovers = metrics.counter("koda_takeovers_total", "Runs claimed again, by what they go on from.")
         self._reruns = metrics.counter("koda_reruns_total", "Replies that were started again, by reason.")
         self._tokens = metrics.counter("koda_tokens_total", "Tokens that complete replies cost, voided ones included.")
+        self._questions = metrics.counter("koda_questions_total", "Questions of runs, by what became of them.")
+        self._forks = metrics.counter("koda_forks_total", "Sub-runs that were split off.")
+        self._subtasks = metrics.counter("koda_subtasks_total", "Sub-runs that their parent went on with, by outcome.")
+        self._unreported = metrics.counter("koda_reports_dropped_total", "Reports of runs that nobody could take.")
         self._backfills = metrics.counter(
             "koda_backfills_total", "Holes in a stream that were looked for in the store."
         )
@@ -56,6 +60,14 @@ class Tally(logging.Handler):
                 self._reruns.add(reason=str(fields.get("reason")))
             case "reply_complete":
                 self._spent(fields.get("usage"))
+            case "question_asked" | "question_answered" | "question_expired" | "question_refused" as event:
+                self._questions.add(outcome=event.removeprefix("question_"))
+            case "run_forked":
+                self._forks.add()
+            case "subtask_ended":
+                self._subtasks.add(outcome="done" if fields.get("ok") else "failed")
+            case "report_dropped":
+                self._unreported.add()
             case "backfilled":
                 self._backfills.add()
                 self._held.observe(_number(fields, "held"))

@@ -82,45 +82,53 @@ async def fork(tasks: Iterable[Task]) -> list[Result]:
 # opening
 
 
+class _Plan(msgspec.Struct, frozen=True):
+    """A task with the number and the id that its sub-run will have, or has if it was `found`."""
+
+    number: int
+    task: Task
+    run_id: str
+    found: bool
+
+
 async def _opened(course: Course, first: int, tasks: Sequence[Task]) -> list[Fork]:
     """Announce the sub-runs, then open them."""
     async with course.announcing:
         course.check()
         known = {fork.number: fork for fork in await _forks_of(course)}
-        run_ids = [await _run_id(course, known.get(number), task) for number, task in enumerate(tasks, first)]
-        for number, (task, run_id) in enumerate(zip(tasks, run_ids, strict=True), first):
-            data: dict[str, Json] = {"message": task.title, "run_id": run_id, "number": number, "title": task.title}
+        plans = [await _plan(course, number, task, known.get(number)) for number, task in enumerate(tasks, first)]
+        for plan in plans:
+            data: dict[str, Json] = {"message": plan.task.title, "run_id": plan.run_id}
+            data |= {"number": plan.number, "title": plan.task.title}
             await course.lane.event(EventKind.FORKED, data)
-        # Whoever claims a sub-run has heard of it by the store: on the stream alone its name could still be lost.
+        # In the store, before a worker can have it: on the stream alone its name could still be lost.
         await course.lane.stored()
-        return [
-            await _open(course, number, task, run_id)
-            for number, (task, run_id) in enumerate(zip(tasks, run_ids, strict=True), first)
-        ]
+        return [await _open(course, plan) for plan in plans]
 
 
-async def _run_id(course: Course, known: Fork | None, task: Task) -> str:
-    """Return the id of the sub-run that has this task already, or a new one."""
+async def _plan(course: Course, number: int, task: Task, known: Fork | None) -> _Plan:
+    """Find the sub-run that has this number and text already, or think of an id for a new one."""
     if known is not None:
         run_id = known.stored.run.id
         messages = await patiently(lambda: course.ports.store.messages_of(run_id), "read a sub-run's task")
         if [message.text for message in messages] == [task.text]:
-            note(log, "fork_found", run_id=course.claim.run.id, sub_run=run_id, status=str(known.stored.run.status))
-            return run_id
-    return str(uuid4())
+            return _Plan(number, task, run_id, found=True)
+    return _Plan(number, task, str(uuid4()), found=False)
 
 
-async def _open(course: Course, number: int, task: Task, run_id: str) -> Fork:
+async def _open(course: Course, plan: _Plan) -> Fork:
     parent, now = course.claim.run, course.clock.now()
-    session_id = session_of(parent.id, run_id)
-    run = Run(run_id, session_id, parent.user_id, RunStatus.PENDING, 0, now, now)
-    message = Message("task", session_id, parent.user_id, task.text, now, course.messages[-1].trace)
+    session_id = session_of(parent.id, plan.run_id)
+    run = Run(plan.run_id, session_id, parent.user_id, RunStatus.PENDING, 0, now, now)
+    message = Message("task", session_id, parent.user_id, plan.task.text, now, course.messages[-1].trace)
     forks = course.ports.forks
     fork = await course.owned(
-        lambda: forks.fork(parent.id, parent.attempt, number, task.title, run, message), "open a sub-run"
+        lambda: forks.fork(parent.id, parent.attempt, plan.number, plan.task.title, run, message), "open a sub-run"
     )
-    if fork.stored.run.status is RunStatus.PENDING:
-        note(log, "run_forked", run_id=parent.id, sub_run=run_id, number=number)
+    status = fork.stored.run.status
+    event = "fork_found" if plan.found else "run_forked"
+    note(log, event, run_id=parent.id, sub_run=plan.run_id, number=plan.number, status=str(status))
+    if status is RunStatus.PENDING:
         with suppress(Unavailable):  # then a sweep finds it
             await course.ports.queue.put(session_id)
     return fork

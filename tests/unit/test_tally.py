@@ -1,15 +1,21 @@
 """What a process's log says, as numbers."""
 
 import logging
+from collections.abc import AsyncGenerator
 from datetime import timedelta
 
+from shared.events import EventKind
 from shared.logs import logger, note
 from shared.metrics import Metrics
 from shared.tally import tallied
-from tests.support.moved_loop import pass_time
+from tests.support.inside import Acting, answer
+from tests.support.moved_loop import pass_time, settle
 from tests.support.scenes import on
 from tests.support.workshop import Puppet, Workshop, open_workshop, with_settings, working
-from worker.models.port import Fragment, ModelFailed, Usage
+from worker.asking import ask_user
+from worker.forking import Task, fork
+from worker.models.port import Fragment, ModelFailed, Piece, Request, Usage
+from worker.monitor import report
 
 in_a_workshop = on(open_workshop)
 
@@ -54,6 +60,45 @@ async def test_a_runs_life_is_counted(shop: Workshop) -> None:
         'koda_reruns_total{reason="retry"}': 1,
         'koda_tokens_total{direction="input"}': 30,
         'koda_tokens_total{direction="output"}': 3,
+    }
+
+
+@in_a_workshop
+async def test_what_runs_do_besides_replying_is_counted(shop: Workshop) -> None:
+    """Questions by what became of them, sub-runs split off and gone on with, and reports that nobody took."""
+    metrics = Metrics()
+
+    async def deed(_: Request) -> AsyncGenerator[Piece]:
+        await fork([Task("well", "a"), Task("badly", "b")])
+        await ask_user("one?")
+        yield Fragment(await ask_user("two?"))
+        report(EventKind.DONE, "that is not for me to say", {})
+
+    async def well(_: Request) -> AsyncGenerator[Piece]:
+        yield Fragment(await ask_user("may I?"))
+
+    async def badly(_: Request) -> AsyncGenerator[Piece]:
+        yield Fragment("a")
+        raise ModelFailed("no", permanent=True)
+
+    with tallied(metrics):
+        async with working(shop, Acting(deed, parts={"a": well, "b": badly})):
+            run_id = (await shop.accept()).run_id
+            await settle()
+            await answer(shop, run_id, "yes")
+            await pass_time(122)
+    told = {series: count for series, count in counted(metrics).items() if "seconds" not in series}
+    assert told == {
+        'koda_runs_ended_total{status="done"}': 2,
+        'koda_runs_ended_total{status="failed"}': 1,
+        'koda_questions_total{outcome="asked"}': 2,
+        'koda_questions_total{outcome="answered"}': 1,
+        'koda_questions_total{outcome="expired"}': 1,
+        'koda_questions_total{outcome="refused"}': 1,
+        "koda_forks_total": 2,
+        'koda_subtasks_total{outcome="done"}': 1,
+        'koda_subtasks_total{outcome="failed"}': 1,
+        "koda_reports_dropped_total": 1,
     }
 
 
