@@ -2,6 +2,8 @@
 
 import ast
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import fields
@@ -75,6 +77,29 @@ def test_each_experiment_has_its_words(name: str) -> None:
     """A line in the list, and what is told before and after."""
     assert {"breaks", "predict", "look", "why"} <= area_texts("en", area_of(name)).keys()
     assert area_of(name).removeprefix("experiments_") in area_texts("en", "experiments")
+
+
+# what they load
+
+
+def loaded(program: str) -> set[str]:
+    """Return the modules in memory after a program has run in an interpreter of its own."""
+    report = f"{program}\nimport sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", report], cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_their_names_cost_nothing() -> None:
+    """Whoever only points to an experiment loads none, nor what they draw and talk with."""
+    names = loaded("from selfcheck.experiments import NAMES")
+    assert {name for name in names if name.startswith("selfcheck.")} == {"selfcheck.experiments"}
+    assert names & {"rich", "httpx", "asyncio"} == set()
+
+
+def test_no_judge_and_no_judged_service_knows_of_them() -> None:
+    """They are loaded by their own command, and by a service that was asked for one."""
+    names = loaded("import selfcheck.play, selfcheck.service, selfcheck.compose, selfcheck.cli")
+    assert {name for name in names if name.startswith("selfcheck.experiments")} == set()
 
 
 # what they break
