@@ -49,7 +49,9 @@ class Delivery:
         self.handed_back = "handed_back" in got
         self.seqs: list[Json] = [each[1] for each in self.out]
         self.offers = offers.offers
-        self.right = (self.out, self.brought) == offers.expected()
+        due, due_by_offer = offers.expected()
+        self.right = (self.out, self.brought) == (due, due_by_offer)
+        self.belated = self.out == due and not self.right
 
     def has(self, *seqs: int) -> bool:
         """Whether exactly these came out, in this order."""
@@ -83,6 +85,16 @@ class Deliveries:
     def all(self) -> list[Delivery]:
         """What came of every case but the last."""
         return [*self.of.values()]
+
+
+def _right(seen: Deliveries) -> bool:
+    """Whether every case is right but that of very many."""
+    return all(each.right for each in seen.all)
+
+
+def _gives_up(seen: Deliveries) -> bool:
+    few = all(each.right for name, each in seen.of.items() if name != "shuffled")
+    return few and seen.many[:1] not in ([], [0])
 
 
 def _raises_always(seen: Deliveries) -> bool:
@@ -130,11 +142,11 @@ def _is_one_offer_late(seen: Deliveries) -> bool:
 
 
 def _emits_outside(seen: Deliveries) -> bool:
-    return any(sum(n for n in each.brought if isinstance(n, int)) < len(each.out) for each in seen.all)
+    return any(each.belated for each in seen.all)
 
 
 def _ignores_start(seen: Deliveries) -> bool:
-    return seen["gap"].right and seen["from 3"].has()
+    return seen["gap"].right and seen["from 3"].has() and not seen["from 3"].raised
 
 
 def _delivers_twice(seen: Deliveries) -> bool:
@@ -174,7 +186,6 @@ TABLE: Final = Table(
         Symptom("items-compared", _compares_items),
         Symptom("copy-raises", _raises_on_copies),
         Symptom("one-offer-late", _is_one_offer_late),
-        Symptom("emitted-outside-of-offer", _emits_outside),
         Symptom("starts-one-late", lambda seen: seen["in order"].has(1, 2)),
         Symptom("start-ignored", _ignores_start),
         Symptom("empty-text-is-nothing", lambda seen: seen["in order"].right and not seen["empty"].right),
@@ -197,13 +208,14 @@ TABLE: Final = Table(
         Symptom(
             "next-gap-ignored", lambda seen: seen["two gaps"].has(0, 1, 2, 4) or seen["two gaps"].has(0, 1, 2, 4, 3)
         ),
+        Symptom("emitted-outside-of-offer", _emits_outside),
         Symptom("recursion", lambda seen: raised(seen.backwards) == "RecursionError"),
         Symptom("cost-grows", lambda seen: seen.too_slow),
-        Symptom("gives-a-gap-up", lambda seen: bool(seen.many) and seen.many[0] != 0),
-        Symptom("held-is-limited", lambda seen: all(each.right for each in seen.all) and len(seen.many) < MANY),
+        Symptom("gives-a-gap-up", _gives_up),
+        Symptom("held-is-limited", lambda seen: _right(seen) and len(seen.many) < MANY),
         Symptom("offer-raises", lambda seen: any(each.raised for each in seen.all)),
         Symptom("delivered-twice", _delivers_twice),
         Symptom("out-of-order", _delivers_out_of_order),
-        Symptom("held-never-released", lambda seen: not all(each.right for each in seen.all)),
+        Symptom("held-never-released", lambda seen: not _right(seen)),
     ),
 )

@@ -17,7 +17,11 @@ from selfcheck.texts import area_texts, text
 from shared.events import Json
 from shared.exercises import load
 from tests.mutants.catalog import MISTAKES, VARIANTS, Mutant, write
+from tests.mutants.merges import ALL, merge
+from tests.mutants.orderers import OFFER, orderer
+from tests.mutants.resumes import RESUME, resume
 from tests.mutants.submission import SOLUTION
+from tests.mutants.transitions import transition
 from tests.support.judging import STARTER
 
 EXERCISES = (1, 2, 3, 4)
@@ -28,6 +32,83 @@ GENERAL = {
     "criteria-mixed-up",
 }  # fmt: skip
 """What could be said of mistakes of several kinds."""
+
+OTHERS = (
+    transition("no-body", "", "raise NotImplementedError", recognised_as=("raises-always",)),
+    transition(
+        "none-streams", "",
+        """
+        if target == "streaming" or target not in TRANSITIONS[current]:
+            raise IllegalTransition(current, target)
+        return target
+        """,
+        recognised_as=("way-forward-missing",),
+    ),
+    orderer("no-body", "", "raise NotImplementedError", recognised_as=("raises-always",)),
+    orderer("no-item", "", OFFER.replace("self._held.pop(due)", "self._held.pop(due) and due"),
+            recognised_as=("number-for-item",)),
+    orderer("naive", "", "self._emit(seq, item)", recognised_as=("as-it-comes",)),
+    orderer("odd", "", "if seq == 4:\n    raise KeyError(seq)\n" + OFFER, recognised_as=("offer-raises",)),
+    orderer("fives-twice", "", OFFER + "if seq == 5:\n    self._emit(seq, item)\n", recognised_as=("delivered-twice",)),
+    orderer("loses-fives", "", "if seq == 5:\n    return\n" + OFFER, recognised_as=("held-never-released",)),
+    orderer(
+        "sixes-late", "",
+        """
+        if seq < self._due:
+            return
+        self._held[seq] = item
+        while self._due in self._held:
+            if self._due % 10 == 6 and self._due + 1 in self._held:
+                self._emit(self._due + 1, self._held.pop(self._due + 1))
+                self._emit(self._due, self._held.pop(self._due))
+                self._due += 2
+            else:
+                self._due += 1
+                self._emit(self._due - 1, self._held.pop(self._due - 1))
+        """,
+        recognised_as=("out-of-order",),
+    ),
+    orderer(
+        "in-pairs", "",
+        """
+        if seq < self._due:
+            return
+        self._held[seq] = item
+        while self._due in self._held and self._due + 1 in self._held:
+            for _ in range(2):
+                self._due += 1
+                self._emit(self._due - 1, self._held.pop(self._due - 1))
+        if seq % 3 == 2 and self._due in self._held:
+            self._due += 1
+            self._emit(self._due - 1, self._held.pop(self._due - 1))
+        """,
+        recognised_as=("emitted-outside-of-offer",),
+    ),
+    resume("no-body", "", "raise NotImplementedError", recognised_as=("raises-always",)),
+    resume("int-alone", "", "return int(last_event_id) + 1", recognised_as=("absent-header-raises",)),
+    resume(
+        "int-or-none", "", "return 0 if last_event_id is None else int(last_event_id) + 1",
+        recognised_as=("empty-header-raises",),
+    ),
+    resume(
+        "float", "",
+        """
+        try:
+            return int(float(last_event_id)) + 1
+        except (TypeError, ValueError):
+            return 0
+        """,
+        recognised_as=("float-decides",),
+    ),
+    resume("odd", "", "assert last_event_id != '1e3'\n" + RESUME, recognised_as=("header-raises",)),
+    resume("hexadecimal", "", "if last_event_id == '0x10':\n    return 17\n" + RESUME,
+           recognised_as=("no-cursor-taken",)),
+    resume("forty-one", "", "if last_event_id == '41':\n    return 41\n" + RESUME, recognised_as=("cursor-misread",)),
+    merge("odd", "", (5,), f"assert previous is None or previous.status != 'streaming'\nreturn {ALL}",
+          recognised_as=("merge-raises",)),
+    merge("first", "", (6,), f"return previous is None or {ALL}", recognised_as=("criteria-mixed-up",)),
+)  # fmt: skip
+"""What shows the symptoms that nothing in the catalogue shows."""
 
 
 def answers(tree: Path, exercise: int) -> list[Answer]:
@@ -46,6 +127,19 @@ def test_a_mistake_is_recognised(mutant: Mutant, tmp_path: Path) -> None:
     """By one of the symptoms that the catalogue names, which are symptoms of its exercise."""
     assert recognised(write(mutant, tmp_path), mutant.exercise) in mutant.recognised_as
     assert set(mutant.recognised_as) <= {*symptoms.names(mutant.exercise)}
+
+
+@pytest.mark.parametrize("mutant", OTHERS, ids=lambda mutant: f"{mutant.exercise}-{mutant.name}")
+def test_a_general_symptom_is_what_is_left_to_be_said(mutant: Mutant, tmp_path: Path) -> None:
+    """Of mistakes that nobody foresaw, and of bodies that only raise."""
+    assert recognised(write(mutant, tmp_path), mutant.exercise) == mutant.recognised_as[0]
+
+
+@pytest.mark.parametrize("exercise", EXERCISES)
+def test_every_symptom_is_shown_by_something(exercise: int) -> None:
+    """By a mistake of the catalogue or one of the others; that something does not return, no answer shows."""
+    shown = {name for each in (*MISTAKES, *OTHERS) if each.exercise == exercise for name in each.recognised_as}
+    assert {*symptoms.names(exercise)} - shown <= {symptoms.HANGS}
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
