@@ -2,15 +2,15 @@
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import zip_longest
+
+import msgspec
 
 from selfcheck.results import CheckResult, Report, State
 from selfcheck.texts import Message, say, text
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(msgspec.Struct, frozen=True):
     """What the report of a run needs to know besides its results."""
 
     real: bool = False  # whether the services were started for this run, by `--real`

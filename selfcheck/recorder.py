@@ -5,9 +5,10 @@ record, on any machine; what a service says beside us is put in its place afterw
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
+
+import msgspec
 
 from client.sse import ServerEvent
 from selfcheck.texts import Words, say
@@ -26,8 +27,7 @@ class Lane(StrEnum):
     STORE = "store"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One line of a timeline. `full` has the values that its words cut; `diverges`: from here on it is not as due."""
 
     lane: Lane
@@ -36,8 +36,7 @@ class Step:
     full: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True):
     """A run was opened. `behind` is the run of its session that was not over then, "" when there was none."""
 
     run_id: str
@@ -45,8 +44,7 @@ class Opened:
     behind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True):
     """Events that one waiter received in one go, `to_the_end` or not.
 
     `due` is the seq that was to come first; None when nobody held the run back until its waiter was there. What comes
@@ -62,16 +60,14 @@ class Receipt:
     to_the_end: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Arrivals:
+class Arrivals(msgspec.Struct, frozen=True):
     """In which order the bus delivered a run to the gateway."""
 
     run_id: str
     seqs: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
+class Probed(msgspec.Struct, frozen=True):
     """An exercise was asked a table of cases."""
 
     exercise: int

@@ -5,7 +5,8 @@ when a waiter received what comes after it, and stands just before that receipt:
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from selfcheck.logbook import Line, Logbook
 from selfcheck.recorder import TERMINAL, Arrivals, Lane, Opened, Probed, Receipt, Recorder, Step
