@@ -130,14 +130,15 @@ def _work(wish: Wish, seed: int, tasks: Sequence[_Task]) -> "Iterator[Iterator[_
         yield iter(())
         return
     base = Path(tempfile.mkdtemp(prefix="koda-grade-"))
-    jobs = min(wish.jobs, len(tasks))
-    held: list[Held] = []
+    copy = base / "house"
+    held = [
+        Held(Place(number, str(base), str(copy), user, wish.limits, seed))
+        for number, user in enumerate(users(min(wish.jobs, len(tasks))))
+    ]
     try:
-        copy = house.build(base / "house")
-        held += [
-            Held(Place(number, str(base), str(copy), user, wish.limits, seed))
-            for number, user in enumerate(users(jobs))
-        ]
+        for warden in held:
+            warden.start()  # they load while the house is built
+        house.build(copy)
         _try_solution(held[0], base)
         yield _news(held, tasks, base)
     finally:

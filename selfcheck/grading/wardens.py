@@ -21,7 +21,7 @@ _PROGRAM: Final = "from selfcheck.grading.warden import main; main()"
 
 
 class Held:
-    """One warden. It is started when there is something to do, and again when it was lost."""
+    """One warden: started by `start`, and again when it was lost and there is something to do."""
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -34,7 +34,7 @@ class Held:
 
     def carry_out(self, order: Order) -> Iterator[Said]:
         """Have an order carried out, and yield what is said; the last is the end."""
-        process = self._running()
+        process = self.start()
         assert process.stdin is not None, "it was asked for"
         try:
             process.stdin.write(msgspec.json.encode(order) + b"\n")
@@ -63,7 +63,8 @@ class Held:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def _running(self) -> "subprocess.Popen[bytes]":
+    def start(self) -> "subprocess.Popen[bytes]":
+        """Start it, unless it runs. From then on whatever lies in its base is removed when we end."""
         if self._process is None or self._process.poll() is not None:
             program = [sys.executable, "-c", _PROGRAM, msgspec.json.encode(self._place).decode()]
             self._process = subprocess.Popen(  # noqa: S603

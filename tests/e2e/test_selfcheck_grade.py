@@ -279,8 +279,8 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path: Path) -> None:
         running.until_it_says("\n2/4 ")
         os.kill(running.process.pid, signal.SIGKILL)
         running.process.wait()
-    temporary = tmp_path / "tmp"
-    until(lambda: not processes_of(temporary) and not [*temporary.iterdir()], "end of what was started")
+        temporary = tmp_path / "tmp"
+        until(lambda: not processes_of(temporary) and not [*temporary.iterdir()], "end of what was started")
     resumed = graded(place, tmp_path)
     assert "4 submissions, 2 of them known" in resumed.out or "4 submissions, 3 of them known" in resumed.out
     first = {name: (resumed.folder / name).read_bytes() for name in ("grades.csv", "results.json")}
