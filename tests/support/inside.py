@@ -1,6 +1,6 @@
 """Models whose code is the test's: what runs inside a run, and what it leaves on the run's log."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
 from shared.events import Event, Json, decode_data
 from shared.ports import Mark
@@ -17,10 +17,10 @@ class Acting:
     Sub-runs are known by their text: `parts` says what those do.
     """
 
-    def __init__(self, *deeds: Deed, parts: dict[str, Deed] | None = None) -> None:
+    def __init__(self, *deeds: Deed, parts: Mapping[str, Deed] | None = None) -> None:
         self.requests: list[Request] = []
         self._deeds = deeds
-        self._parts = {} if parts is None else parts
+        self._parts: Mapping[str, Deed] = {} if parts is None else parts
         self._calls = 0
 
     @property
