@@ -12,6 +12,7 @@ import msgspec
 
 from client.follow import Stream, open_stream
 from client.sse import ServerEvent
+from selfcheck.texts import say
 from selfcheck.watcher import PATIENCE_S, Gone, Silent
 from shared.events import Json
 
@@ -57,7 +58,7 @@ class Onlooker:
         """
         for _ in range(count):
             if self._read() is not None:
-                raise Silent("an event of the run")
+                raise Silent(say("experiments.event"))
 
     def rest(self) -> Left:
         """Read until there is no more, and say how that was."""

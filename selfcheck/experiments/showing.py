@@ -15,7 +15,7 @@ from selfcheck.experiments.experiment import Experiment, Row, area_of, find
 from selfcheck.experiments.ground import grounds, services
 from selfcheck.process import Service
 from selfcheck.texts import Words, say
-from selfcheck.watcher import Gone, Silent
+from selfcheck.watcher import PATIENCE_S, Gone, Silent
 from selfcheck.wrapping import prose
 from shared.errors import Unavailable
 
@@ -60,7 +60,8 @@ def _show(console: Console, experiment: Experiment, wait: bool) -> None:
             with grounds(started) as (healthy, broken):
                 rows = experiment.compare(healthy, broken)
         except Silent as silence:
-            raise Unavailable("service", str(silence)) from silence
+            waited = say("experiments.waited", seconds=f"{PATIENCE_S:g}", what=silence.awaited)
+            raise Unavailable("service", str(waited)) from silence
         except Gone as gone:
             raise _why_gone(started) from gone
     explain(console, experiment, rows)

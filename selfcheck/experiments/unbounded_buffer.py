@@ -64,7 +64,7 @@ def _held(ground: Ground, seq: int) -> dict[str, Json]:
         assert isinstance(held, dict), "it is said as an object"
         if _count(held, "offered") >= seq:
             return held
-    raise Silent(f"event {seq} at the orderer")
+    raise Silent(say("experiments.offered", seq=seq))
 
 
 def _count(held: dict[str, Json], name: str) -> int:

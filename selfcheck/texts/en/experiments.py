@@ -24,4 +24,7 @@ TEXTS: Final = {
     "code": "In the code",
     "held": "Held by",
     "check": "check {check}: selfcheck run --only {check}",
+    "waited": "waited {seconds} s for {what}",
+    "event": "an event of the run",
+    "offered": "event {seq} at the orderer",
 }
