@@ -24,7 +24,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 FOREIGN = {"faults", "usage"}
 """What these have is said elsewhere, and recognised."""
 
-TYPED = {"src/worker/models/scripted.py", "selfcheck/interview/interviewer.py"}
+TYPED = {"src/worker/models/scripted.py", "selfcheck/interview/interviewer.py", "selfcheck/keyboard.py"}
 """Files that know what people type."""
 
 
@@ -149,6 +149,15 @@ def test_marks_are_as_wide_as_what_they_stand_in() -> None:
     odd = re.compile(rf"{HAN.pattern} ?[,;:!?] ?{HAN.pattern}|[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
     texts_ = {f"{area}.{name}": template for area in areas("zh") for name, template in area_texts("zh", area).items()}
     assert {key: template for key, template in texts_.items() if odd.search(template)} == {}
+
+
+def test_there_is_one_chinese_word_for_each_idea() -> None:
+    """As the glossary says: what has a Chinese word is not called by another, nor by its English one."""
+    english_ = re.compile(r"(?<![\w./{`-])(?<!selfcheck )(runs?|worker|waiter|gateway|store|bus|cursor)(?![\w:`}./-])")
+    others = re.compile("重新运行|消费者组|序列号|光标|订阅者|迁移|落库|从库里|标准答案|起始文件夹|回归")
+    texts_ = {f"{area}.{name}": template for area in areas("zh") for name, template in area_texts("zh", area).items()}
+    assert {key: template for key, template in texts_.items() if english_.search(template)} == {}
+    assert {key: template for key, template in texts_.items() if others.search(template)} == {}
 
 
 def test_a_message_is_shown_in_the_language_in_use() -> None:

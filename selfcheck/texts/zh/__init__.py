@@ -11,7 +11,7 @@ as they are written in code.
     gateway 网关 · worker 工作进程 · bus 总线 · store 存储 · stream 流 · client 客户端 · service 服务
     clock 时钟 · heartbeat 心跳 · log line 日志行 · late write 迟到的写入
     exercise 练习 · check 检查 · probe 探测 · case 用例 · scenario 场景 · evidence 证据 · verdict 结论 · seed 种子
-    tree 代码目录 · starter 起始代码 · solution 参考答案 · submission 提交 · mutant 变异体 · stand in 顶替
+    tree 代码目录 · starter 起始代码 · solution 参考答案 · submission 作业 · mutant 变异体 · stand in 顶替
     symptom 症状 · hint 提示 · timeline 时间线 · regression 退步 · experiment 实验 · interview 面试
     learner 学习者 · instructor 教师 · grade 评分
 

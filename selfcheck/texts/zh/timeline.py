@@ -18,7 +18,7 @@ TEXTS: Final = {
     "handed_out": "koda:in 把 {run} 的会话交给一个工作进程",
     "moved": "{run}：{source} → {target}",
     "marked": "{run} 的一次写入带回了 rerun 标记",
-    "reruns": "带着 {messages} 条消息重来，从序号 {seq} 开始",
+    "reruns": "带着 {messages} 条消息重跑，从序号 {seq} 开始",
     "watched": "等待者 {waiter} 从头观看 {run}",
     "resumed": "等待者 {waiter} 观看 {run}，Last-Event-ID: {cursor}",
     "received": "{waiter} 收到 {seqs}",
