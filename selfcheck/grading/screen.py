@@ -65,8 +65,13 @@ class Screen:
             count = f"{self._ended:{width}}/{self._total}  {record.passed}/{len(record.states)}  "
             line = Text.assemble(count, *_states(record), "  ", record.name)
             if record.flags:
-                line.append(f"  {_flags(record)}", "yellow")
+                line.append(f"  {str(say('grading.comma')).join(_flags(record))}", "yellow")
             self._console.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=True)
+
+    def refresh(self) -> None:
+        """Show it at once, and not with the next beat."""
+        if self._live is not None:
+            self._live.refresh()
 
     def _picture(self) -> RenderableType:
         lines: list[RenderableType] = [table_of(list(self._newest), self._console.width)]
@@ -85,11 +90,11 @@ def table_of(records: Sequence[Record], width: int) -> Table:
         table.add_column(str(number), justify="center", no_wrap=True)
     flagged = any(record.flags for record in records)
     if flagged:
-        table.add_column(str(say("grading.flags")), style="yellow", max_width=_MOST_FLAGS)
+        table.add_column(str(say("grading.flags")), style="yellow", max_width=_MOST_FLAGS, overflow="fold")
     for record in records:
         style = "green" if record.passed == len(record.states) else ""
         score = Text(f"{record.passed}/{len(record.states)}", style)
-        table.add_row(Text(record.name), score, *_states(record), *([_flags(record)] if flagged else []))
+        table.add_row(Text(record.name), score, *_states(record), *(["\n".join(_flags(record))] if flagged else []))
     return table
 
 
@@ -126,5 +131,5 @@ def _sign(state: State) -> Text:
     return Text(ascii_symbol if plain() else symbol, style)
 
 
-def _flags(record: Record) -> str:
-    return str(say("grading.comma")).join(str(say(flag_key(flag))) for flag in record.flags)
+def _flags(record: Record) -> list[str]:
+    return [str(say(flag_key(flag))) for flag in record.flags]
