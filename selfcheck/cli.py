@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from selfcheck.commands import chat, diff, experiment, grade, hint, interview, run, serve
+from selfcheck.commands import chat, diff, doctor, experiment, grade, hint, interview, reset, run, serve
 from selfcheck.commands.common import speak
 from selfcheck.commands.frame import ClickException, Command, Group, tell_mistake
 from selfcheck.interrupts import INTERRUPTED
@@ -28,9 +28,11 @@ app.callback()(speak)
 app.command("run", cls=Command, help=str(say("help.run")))(run.command)
 app.command("hint", cls=Command, help=str(say("help.hint")))(hint.command)
 app.command("diff", cls=Command, help=str(say("help.diff")))(diff.command)
+app.command("reset", cls=Command, help=str(say("help.reset")))(reset.command)
 app.command("grade", cls=Command, help=str(say("help.grade")))(grade.command)
 app.command("serve", cls=Command, help=str(say("help.serve")))(serve.command)
 app.command("chat", cls=Command, help=str(say("help.chat")))(chat.command)
+app.command("doctor", cls=Command, help=str(say("help.doctor")))(doctor.command)
 app.command("experiment", cls=Command, help=str(say("help.experiment")))(experiment.command)
 app.command("interview", cls=Command, help=str(say("help.interview")))(interview.command)
 

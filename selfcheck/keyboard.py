@@ -18,6 +18,7 @@ else:
     WATCHABLE = True
 
 PROMPT = "> "
+YES = frozenset({"y", "yes", "是"})  # in lower case: what is typed for it
 END_OF_INPUT = b"\x04"  # Ctrl-D, while keys come as they are
 
 _LINE_END = re.compile(rb"\r\n?|\n")

@@ -10,9 +10,9 @@ from selfcheck.console import out, plain
 from selfcheck.home import home
 from selfcheck.interview.questions import QUESTIONS, Question
 from selfcheck.interview.score import read_best, write_best
+from selfcheck.keyboard import YES
 from selfcheck.texts import Words, say
 
-YES = frozenset({"y", "yes", "j", "是", "有", "对"})
 ENOUGH = frozenset({"q", "quit", "退出"})
 
 

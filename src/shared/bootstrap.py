@@ -3,11 +3,12 @@
 Only what is chosen is imported.
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from shared.addresses import Urls
+from shared.errors import Unavailable
 from shared.forks import Forks
 from shared.ports import InputQueue, Marks, OutputStream, Store
 from shared.questions import Questions
@@ -43,6 +44,25 @@ async def open_ports(urls: Urls | None, settings: Settings) -> AsyncIterator[Por
         return
     async with _open_real(urls, settings) as ports:
         yield ports
+
+
+async def faults_of(urls: Urls, settings: Settings) -> tuple[Unavailable | None, Unavailable | None]:
+    """Say what keeps the bus and the store from being used, each for itself; None where nothing does. Makes nothing."""
+    from shared.adapters.postgres import check_database
+    from shared.adapters.redis import RedisBus
+
+    async def greet() -> None:
+        await (await RedisBus.connect(urls.redis, prefix=settings.prefix)).close()
+
+    return await _fault(greet()), await _fault(check_database(urls.database))
+
+
+async def _fault(attempt: Awaitable[None]) -> Unavailable | None:
+    try:
+        await attempt
+    except Unavailable as fault:
+        return fault
+    return None
 
 
 @asynccontextmanager

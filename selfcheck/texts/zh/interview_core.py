@@ -1,4 +1,4 @@
-"""面试题：四个练习直接对应的题目。."""
+"""The questions of an interview that the four exercises prepare for."""
 
 from typing import Final
 

@@ -46,6 +46,16 @@ class PostgresStore(Accepting, Executing, Reading, Questioning, Forking):
         await self.database.close()
 
 
+async def check_database(url: str) -> None:
+    """Return when the database at `url` has answered and will do. Nothing is made in it.
+
+    Raises:
+        Unavailable, Misconfigured: as in `PostgresStore.open`.
+    """
+    async with Database(url).connect():
+        pass
+
+
 async def drop_schema(url: str, schema: str) -> None:
     """Drop the schema with all that is in it: for tests, and after a self-check on shared services."""
     async with Database(url).connect() as connection:
