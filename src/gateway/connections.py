@@ -61,6 +61,11 @@ class Connections:
             if not there:
                 del self._of[session_id]
 
+    @property
+    def sessions(self) -> int:
+        """How many sessions have a socket."""
+        return len(self._of)
+
     def of(self, session_id: str) -> list[Connection]:
         """Return the sockets of a session."""
         return list(self._of.get(session_id, {}).values())

@@ -7,9 +7,7 @@ is another run is looked up when the session's bell rings, and with each ping, s
 
 import asyncio
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from math import inf
 from typing import Final, NoReturn
 
@@ -22,7 +20,7 @@ from shared.envelope import CloseCode
 from shared.errors import Unavailable
 from shared.logs import logger, note
 from shared.metrics import Counter
-from shared.ports import StoredRun
+from shared.ports import Clock, StoredRun
 
 log = logger("gateway")
 
@@ -32,6 +30,8 @@ a `websocket.send`. One send for all that is ready is what makes a socket cost a
 
 WAITING_REPLIES: Final = 16
 """Replies that wait for a client which sends faster than it reads; nothing more is read from it until some are sent."""
+
+STAMP_S: Final = 0.001  # what is sent within it bears one time
 
 AGAIN_S: Final = 1.0  # until the store is asked again, after it was away
 
@@ -59,20 +59,28 @@ class Start:
         return self.cursor != ""
 
 
-@dataclass(frozen=True, slots=True)
 class Common:
     """What all lines of a gateway have in common."""
 
-    feeds: Feeds
-    now: Callable[[], datetime]
-    sent: Counter
+    def __init__(self, feeds: Feeds, clock: Clock, sent: Counter) -> None:
+        self.feeds = feeds
+        self.sent = sent
+        self._clock = clock
+        self._stamped_at = -inf
+        self._stamp = b""
+
+    def stamp(self, at: float) -> bytes:
+        """Return what completes a frame that is sent now, at the loop's time `at`. It tells milliseconds."""
+        if not 0 <= at - self._stamped_at < STAMP_S:
+            self._stamped_at, self._stamp = at, envelopes.stamp(self._clock.now())
+        return self._stamp
 
 
 class Line:
     """One socket's line. Its task is in `serve`; everything else is called from elsewhere and returns at once."""
 
     __slots__ = (
-        "_batches", "_closed", "_common", "_look_at", "_ping_at", "_ping_every_s", "_pong_by", "_pong_wait_s",
+        "_batches", "_closed", "_common", "_count", "_look_at", "_ping_at", "_ping_every_s", "_pong_by", "_pong_wait_s",
         "_retire_at", "_room", "_said", "_session_id", "_start", "_waiter",
     )  # fmt: skip
 
@@ -90,6 +98,7 @@ class Line:
         self._ping_at = now + self._ping_every_s
         self._pong_by = inf
         self._look_at = now  # when to look for another run
+        self._count = 0  # frames sent that are not counted yet
         self._said: list[bytes] = []  # what is to be sent before the feed's
         self._room: asyncio.Future[None] | None = None  # what waits for these to become fewer
         self._closed: Closed | None = None
@@ -140,6 +149,8 @@ class Line:
         except Exception:
             log.exception("line_crashed", extra={"fields": {"session_id": self._session_id}})
             return Closed(CloseCode.FAULT, f"{INTERNAL.code}: {INTERNAL.message}")
+        finally:
+            self._count_sent()
 
     async def _carry_all(self) -> NoReturn:
         start = self._start
@@ -148,7 +159,7 @@ class Line:
             "ping_every_s": self._ping_every_s,
             "pong_wait_s": self._pong_wait_s,
         }
-        self.say(envelopes.ready(start.cursor, beginning))
+        await self._send([envelopes.ready(start.cursor, beginning)])
         ordinal, seq, told = start.ordinal, start.seq, start.told
         while True:
             stored = await self._next(ordinal)
@@ -223,23 +234,29 @@ class Line:
 
     async def _send(self, batch: list[bytes]) -> None:
         common, send = self._common, self._waiter.send
-        end = envelopes.stamp(common.now())
+        end = common.stamp(self._waiter.now())
         if self._batches:
             await send({"type": "websocket.send", BATCH: [written + end for written in batch]})
         else:
             for written in batch:
                 await send({"type": "websocket.send", "text": (written + end).decode()})
         self._waiter.sent()
-        common.sent.add(len(batch))
+        self._count += len(batch)
 
     async def _ping(self, feed: Feed | None) -> None:
         now = self._waiter.now()
+        self._count_sent()
         self._ping_at = now + self._ping_every_s
         self._pong_by = min(self._pong_by, now + self._pong_wait_s)
         self._said.append(envelopes.ping())
         self._look_at = min(self._look_at, now)
         if feed is not None:
             await feed.look_up()
+
+    def _count_sent(self) -> None:
+        """Count what was sent: now and then, for it costs as much as an event."""
+        self._common.sent.add(self._count)
+        self._count = 0
 
     def _check_end(self, silent: bool) -> None:
         """Raise `Closed` when it is time to; what is ready is sent before a goodbye."""

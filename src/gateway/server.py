@@ -45,6 +45,11 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whiche
         assert isinstance(target, bytes)
         return self.scope["method"] == "GET" and _SOCKET.match(target) is not None
 
+    def handle_websocket_upgrade(self, *request: object) -> None:
+        """Hand the connection on, and hold nothing of it: what is in a circle stays for long."""
+        super().handle_websocket_upgrade(*request)
+        self.app_state, self.scope = {}, {}
+
     def _abort(self) -> None:
         abort(self.transport)
 

@@ -61,7 +61,7 @@ class Sockets:
         self._connections = connections
         self._answers = answers
         self._settings = settings
-        self._common = Common(feeds, clock.now, sent)
+        self._common = Common(feeds, clock, sent)
 
     async def serve(self, session_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one socket, from its upgrade to its end."""
