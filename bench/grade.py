@@ -61,8 +61,8 @@ def _pss(pid: int) -> int:
     return next((int(line.split()[1]) * 1024 for line in text.splitlines() if line.startswith("Pss:")), 0)
 
 
-def graded(submissions: Path, out: Path, jobs: int) -> tuple[float, int, int]:
-    """Grade; return the seconds, the most that the command held, and the most that all held together."""
+def graded(submissions: Path, out: Path, jobs: int) -> tuple[float, float, int, int]:
+    """Grade; return the seconds, those of CPU, the most that the command held, and the most that all held together."""
     command = [sys.executable, "-m", "selfcheck", "grade", str(submissions), "--out", str(out), "--jobs", str(jobs)]
     began = time.perf_counter()
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
@@ -75,7 +75,8 @@ def graded(submissions: Path, out: Path, jobs: int) -> tuple[float, int, int]:
         time.sleep(LOOK_EVERY_S)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0, f"exit code {process.returncode}"
-    return time.perf_counter() - began, usage.ru_maxrss * 1024, most_all
+    cpu_s = usage.ru_utime + usage.ru_stime
+    return time.perf_counter() - began, cpu_s, usage.ru_maxrss * 1024, most_all
 
 
 def main() -> None:
@@ -89,9 +90,9 @@ def main() -> None:
         room = Path(name)
         make(room / "class", asked.count)
         for turn in range(1 if asked.once else 2):
-            took_s, command, everything = graded(room / "class", room / str(turn), asked.jobs)
-            each_ms = took_s / asked.count * 1000
-            print(f"{asked.count} submissions, {asked.jobs} at once: {took_s:.1f} s, {each_ms:.0f} ms each", flush=True)
+            took_s, cpu_s, command, everything = graded(room / "class", room / str(turn), asked.jobs)
+            spent = f"{took_s:.1f} s, of CPU {cpu_s:.1f} s, {cpu_s / asked.count * 1000:.0f} ms each"
+            print(f"{asked.count} submissions, {asked.jobs} at once: {spent}", flush=True)
             print(f"  peak memory: the command {command / MIB:.0f} MiB, all together {everything / MIB:.0f} MiB")
         if not asked.once:
             for file in ("grades.csv", "results.json"):

@@ -183,7 +183,7 @@ def _judge_on(
 ) -> None:
     """Have one submission after the other judged, in a thread of its own, while there are any."""
     try:
-        while True:
+        while not warden.is_closed:
             task = waiting.get_nowait()
             tell(task)
             began = time.monotonic()
@@ -206,7 +206,7 @@ def _judged(warden: Held, submission: Submission, base: Path) -> Record:
 
 
 def _all_at_once(held: Sequence[Held]) -> None:
-    threads = [threading.Thread(target=warden.end) for warden in held]
+    threads = [threading.Thread(target=warden.close) for warden in held]
     for thread in threads:
         thread.start()
     for thread in threads:

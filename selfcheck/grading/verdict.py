@@ -103,6 +103,7 @@ class GradingJudge(Judge):
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            cwd=spec.tree,
             env=_ENVIRONMENT,
             start_new_session=True,
         )

@@ -6,6 +6,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -26,6 +27,8 @@ class Held:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._process: subprocess.Popen[bytes] | None = None
+        self._starting = threading.Lock()
+        self.is_closed = False
 
     @property
     def seed(self) -> int:
@@ -35,6 +38,9 @@ class Held:
     def carry_out(self, order: Order) -> Iterator[Said]:
         """Have an order carried out, and yield what is said; the last is the end."""
         process = self.start()
+        if process is None:
+            yield Said("end", reason="died")
+            return
         assert process.stdin is not None, "it was asked for"
         try:
             process.stdin.write(msgspec.json.encode(order) + b"\n")
@@ -45,11 +51,17 @@ class Held:
                     return
         except (OSError, msgspec.MsgspecError):
             pass
-        self.end()
+        self._end()
         yield Said("end", reason="died")
 
-    def end(self) -> None:
-        """End it, and with it all that it has started. May be called from another thread, and more than once."""
+    def close(self) -> None:
+        """End it for good. May be called from another thread, in the middle of an order."""
+        with self._starting:
+            self.is_closed = True
+        self._end()
+
+    def _end(self) -> None:
+        """End it, and with it all that it has started."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -63,8 +75,12 @@ class Held:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def start(self) -> "subprocess.Popen[bytes]":
-        """Start it, unless it runs. From then on whatever lies in its base is removed when we end."""
+    def start(self) -> "subprocess.Popen[bytes] | None":
+        """Start it, unless it runs, or is closed. From then on whatever lies in its base is removed when we end."""
+        with self._starting:
+            return None if self.is_closed else self._running()
+
+    def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             program = [sys.executable, "-c", _PROGRAM, msgspec.json.encode(self._place).decode()]
             self._process = subprocess.Popen(  # noqa: S603

@@ -268,6 +268,17 @@ def test_results_are_all_there_in_the_form_of_the_design(all_graded: Graded) -> 
 # --- A kill in the middle, and twice the same -------------------------------------------------------------------------
 
 
+def test_interrupted_it_stops_at_once(class_: Path, tmp_path: Path) -> None:
+    """With one line; what was judged is written, and nothing is left of what was not."""
+    with grading(class_, tmp_path, "--jobs", "2") as running:
+        running.until_it_says("\n 1/20 ")
+        running.process.send_signal(signal.SIGINT)
+        code, _, err = running.ended()
+        left = running.left_behind(), processes_of(tmp_path / "tmp"), [*(tmp_path / "tmp").iterdir()]
+    assert (code, err, left) == (130, "stopped\n", ([], [], []))
+    assert len((tmp_path / "out" / "grades.csv").read_text().splitlines()) >= 2
+
+
 def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path: Path) -> None:
     """SIGKILL leaves no process and no file behind; then only what is missing is judged, and the books are equal."""
     place = tmp_path / "class"
