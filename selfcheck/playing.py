@@ -54,11 +54,12 @@ def play(check: Check, service: Service, seed: int) -> Outcome:
     # What the service says of an exercise goes before what it looked like from outside.
     if service.fault is not None and outcome.accused is None:
         outcome = _explain(Gone(), service)
+        record.parted = False
     if outcome.state is State.PASSED:
         return replace(outcome, evidence=evidence)
     from selfcheck.timeline import arranged  # whoever passes everything needs none
 
-    timeline = arranged(record, service.log, outcome.finding.actual, outcome.accused)
+    timeline = arranged(record, service.log, outcome.finding, outcome.accused)
     return replace(outcome, evidence=evidence, timeline=timeline)
 
 

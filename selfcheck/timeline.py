@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from selfcheck.logbook import Line, Logbook
-from selfcheck.recorder import TERMINAL, Arrivals, Lane, Opened, Probed, Receipt, Recorder, Step
+from selfcheck.recorder import TERMINAL, Arrivals, Lane, Opened, Probed, Receipt, Recorder, Seen, Step
+from selfcheck.results import Finding
 from selfcheck.texts import Words, say
 
 MOST_SHOWN = 17  # steps in the report; the run folder has them all
@@ -20,19 +21,18 @@ _LANES = {1: Lane.WORKER, 2: Lane.GATEWAY, 3: Lane.GATEWAY, 4: Lane.GATEWAY}
 """Where an exercise is at work. The first one is in both; nearly every move is a worker's."""
 
 
-def arranged(record: Recorder, log: Logbook, actual: Words, accused: int | None) -> tuple[Step, ...]:
+def arranged(record: Recorder, log: Logbook, finding: Finding, accused: int | None) -> tuple[Step, ...]:
     """Return the steps of a play that did not pass, one of them diverging.
 
-    `actual` is what came instead. When the check itself has not seen that (an exercise raised inside the service, or
-    nothing came any more), it is the last step, told by whom it was: `accused`, or the client who waits in vain.
+    When it was not the check that saw what the finding says (an exercise raised inside the service, or nothing came any
+    more), that is the last step, told by whom it was: `accused`, else the service, or the client who waits in vain.
     """
     steps = [*_Merger(record, log).merged()]
     if not record.parted:
         steps = [replace(step, diverges=False) for step in steps]
-        lane = Lane.CLIENT if accused is None else _LANES[accused]
-        return (*steps, Step(lane, actual, diverges=True))
+        return (*steps, _end(finding, accused))
     if not any(step.diverges for step in steps):
-        steps = _marked(steps, actual)
+        steps = _marked(steps, finding)
     return tuple(_first_only(steps))
 
 
@@ -49,8 +49,9 @@ def window(steps: Sequence[Step]) -> tuple[int, Sequence[Step], int]:
 
 class _Merger:
     def __init__(self, record: Recorder, log: Logbook) -> None:
-        self._seen = record.seen
-        receipts = [each for each in record.seen if isinstance(each, Receipt) and each.seqs]
+        # How far a stream came that broke off when its service was ended is chance.
+        self._seen = [each for each in record.seen if record.parted or not _breaks_off(each)]
+        receipts = [each for each in self._seen if isinstance(each, Receipt) and each.seqs]
         self._started = {each.run_id for each in receipts}
         self._lines = log.all("run_moved", "run_rerun") if receipts else []
         self._arrivals = {each.run_id: each.seqs for each in record.seen if isinstance(each, Arrivals)}
@@ -123,7 +124,7 @@ class _Merger:
             yield from self._brought(rest)
             if after:
                 yield _seqs_step(Lane.CLIENT, "timeline.received", after, waiter)
-        elif receipt.to_the_end and not _is_over(receipt):
+        elif _breaks_off(receipt):
             words = say("timeline.no_end", waiter=waiter, due=due + len(seqs))
             yield Step(Lane.CLIENT, words, diverges=True)
         else:
@@ -140,6 +141,10 @@ class _Merger:
 
 def _is_over(receipt: Receipt) -> bool:
     return bool(receipt.kinds) and receipt.kinds[-1] in TERMINAL
+
+
+def _breaks_off(seen: Seen) -> bool:
+    return isinstance(seen, Receipt) and seen.to_the_end and not _is_over(seen)
 
 
 def _first_wrong(seqs: Sequence[int], kinds: Sequence[str], due: int) -> int:
@@ -185,14 +190,26 @@ def _move(name: str, source: str, target: str) -> Step:
     return Step(Lane.WORKER, say("timeline.moved", run=name, source=source, target=target))
 
 
-def _marked(steps: list[Step], actual: Words) -> list[Step]:
+def _end(finding: Finding, accused: int | None) -> Step:
+    if finding.actual == say("playing.did_not_come"):
+        return Step(Lane.CLIENT, _told(finding.expected, finding.actual), diverges=True)
+    lane = Lane.GATEWAY if accused is None else _LANES[accused]
+    return Step(lane, _told(finding.given, finding.actual), diverges=True)
+
+
+def _told(given: Words, actual: Words) -> Words:
+    return say("timeline.told", given=given, actual=actual) if given else actual
+
+
+def _marked(steps: list[Step], finding: Finding) -> list[Step]:
     """Mark what the check's words are about when no step shows it by itself: the probe, else what was seen last."""
     probes = [at for at, step in enumerate(steps) if _is_probe(step)]
     if probes:
         at = probes[-1]
-        shown = Step(steps[at].lane, say("timeline.answered_wrong", probed=steps[at].words, actual=actual), True)
+        words = say("timeline.told", given=steps[at].words, actual=_told(finding.given, finding.actual))
+        shown = Step(steps[at].lane, words, diverges=True)
         return [*steps[:at], shown, *steps[at + 1 :]]
-    return [*steps, Step(Lane.CLIENT, actual, diverges=True)]
+    return [*steps, Step(Lane.CLIENT, finding.actual, diverges=True)]
 
 
 def _is_probe(step: Step) -> bool:

@@ -3,17 +3,20 @@
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from client.sse import ServerEvent
 from selfcheck.logbook import Logbook
 from selfcheck.recorder import Lane, Receipt, Recorder, Step
+from selfcheck.results import Finding
 from selfcheck.texts import english, say
 from selfcheck.timeline import MOST_SHOWN, arranged, window
 from shared.events import Json
 
 TOKEN = "token"
+ACTUAL = Finding("rule", "", "expected", "actual")
 
 
 def log(*lines: dict[str, Json]) -> Logbook:
@@ -73,7 +76,7 @@ BEGINNING = [
 
 def test_events_are_told_up_to_the_first_wrong_one_and_from_it_on() -> None:
     """What the bus delivered is parted at the same place, each piece before what came of it."""
-    steps = arranged(record(0, 1, 3, 2, 4, arrivals=[0, 1, 3, 2, 4]), log(*whole("id-1")), "actual", None)
+    steps = arranged(record(0, 1, 3, 2, 4, arrivals=[0, 1, 3, 2, 4]), log(*whole("id-1")), ACTUAL, None)
     assert shown(steps) == [
         *BEGINNING,
         "  worker: run-1: streaming → done",
@@ -88,14 +91,14 @@ def test_events_are_told_up_to_the_first_wrong_one_and_from_it_on() -> None:
 
 def test_a_line_of_the_log_is_told_only_when_its_effect_was_received() -> None:
     """What the service has come to meanwhile depends on how fast it is."""
-    assert shown(arranged(record(0, 2, last="delta", to_the_end=False), log(*whole("id-1")), "actual", None)) == [
+    assert shown(arranged(record(0, 2, last="delta", to_the_end=False), log(*whole("id-1")), ACTUAL, None)) == [
         *BEGINNING,
         "  client: A receives 0",
         "▶ client: A receives 2; 1 was due",
     ]
     alone = record(0, 2, last="delta", to_the_end=False)
     alone.seen = [each for each in alone.seen if not isinstance(each, Receipt)]
-    assert shown(arranged(alone, log(*whole("id-1")), "it did not", None)) == [
+    assert shown(arranged(alone, log(*whole("id-1")), replace(ACTUAL, actual="it did not"), None)) == [
         *BEGINNING[:2],
         BEGINNING[4],
         "▶ client: it did not",
@@ -104,7 +107,7 @@ def test_a_line_of_the_log_is_told_only_when_its_effect_was_received() -> None:
 
 def test_the_second_delivery_of_a_number_is_found_where_the_first_was_right() -> None:
     """A re-delivered event is wrong at its second coming."""
-    steps = arranged(record(0, 1, 1, 2, arrivals=[0, 1, 1, 2]), log(), "actual", None)
+    steps = arranged(record(0, 1, 1, 2, arrivals=[0, 1, 1, 2]), log(), ACTUAL, None)
     assert [line for line in shown(steps) if "bus" in line or "▶" in line] == [
         "  bus: delivers 0, 1",
         "  bus: delivers 1",
@@ -115,7 +118,7 @@ def test_the_second_delivery_of_a_number_is_found_where_the_first_was_right() ->
 
 def test_a_stream_that_does_not_end_parts_at_its_end() -> None:
     """All that came was right, and more was due."""
-    assert shown(arranged(record(0, 1, 2, last="delta"), log(), "actual", None))[-2:] == [
+    assert shown(arranged(record(0, 1, 2, last="delta"), log(), ACTUAL, None))[-2:] == [
         "  client: A receives 0 … 2",
         "▶ client: A's stream ends without an end; 3 was due",
     ]
@@ -129,7 +132,7 @@ def test_a_run_that_nobody_held_back_is_told_by_its_end_alone() -> None:
     made.received(made.watched("run-1", None), "id-1", "run-1", 0, events(0, 0, 1, last="done"), to_the_end=True)
     made.moved("late_write", ["id-1"], None, "run-1")
     made.parted = True
-    assert shown(arranged(made, log(*whole("id-1")), "actual", None)) == [
+    assert shown(arranged(made, log(*whole("id-1")), ACTUAL, None)) == [
         *BEGINNING,
         "  worker: run-1: streaming → done",
         "  client: A's stream ends with done",
@@ -153,7 +156,7 @@ def test_an_answer_that_is_not_as_due_is_where_they_part(merged: bool, merges: b
     made.parted = True
     made.said("session", "Hello", "id-1", "run-1", False, None)
     made.said("session", "Wait", *(("id-1", "run-1") if merged else ("id-2", "run-2")), merged, merges)
-    steps = shown(arranged(made, log(), "the check's words", None))
+    steps = shown(arranged(made, log(), replace(ACTUAL, actual="the check's words"), None))
     assert f"{'▶' if wrong else ' '} gateway: {words}" in steps
     assert ("▶ client: the check's words" in steps) is not wrong
 
@@ -171,7 +174,7 @@ def test_a_rerun_and_a_run_that_waits_for_another_stand_before_what_shows_them()
     made.received(second, "id-2", "run-2", 0, events(0, last="done"), to_the_end=True)
     made.parted = True
     line: dict[str, Json] = {"event": "run_rerun", "run_id": "id-1", "seq": 1, "messages": 2}
-    steps = shown(arranged(made, log(*whole("id-1"), line, *whole("id-2")), "actual", None))
+    steps = shown(arranged(made, log(*whole("id-1"), line, *whole("id-2")), ACTUAL, None))
     assert steps[steps.index("  client: waiter B watches run-2 from its beginning") + 1 :] == [
         "  worker: run-1: running → streaming",
         "  bus: a write of run-1 brings the rerun mark back",
@@ -194,25 +197,49 @@ def test_a_probe_is_marked_when_nothing_else_is_wrong() -> None:
     made = record(0, 1)
     made.moved("probe", [4, []], [{}, {}], "")
     made.stood("run-1", "done")
-    assert shown(arranged(made, log(), say("states.todo"), None))[-2:] == [
-        "▶ gateway: exercise 4 is asked 2 cases: to do",
+    finding = replace(ACTUAL, given="f(x)", actual=say("states.todo"))
+    assert shown(arranged(made, log(), finding, None))[-2:] == [
+        "▶ gateway: exercise 4 is asked 2 cases: f(x): to do",
         "  store: run-1 is done",
     ]
 
 
-def test_what_the_service_says_of_an_exercise_is_the_last_step() -> None:
-    """In the lane where the exercise is at work; nothing before it is marked."""
+@pytest.mark.parametrize(
+    ("finding", "accused", "step"),
+    [
+        (replace(ACTUAL, given="a call", actual="KeyError"), 1, "▶ worker: a call: KeyError"),
+        (replace(ACTUAL, given="a call", actual="KeyError"), 2, "▶ gateway: a call: KeyError"),
+        (replace(ACTUAL, actual="it ended"), None, "▶ gateway: it ended"),
+        (
+            replace(ACTUAL, expected="event 7", actual=say("playing.did_not_come")),
+            None,
+            "▶ client: event 7: it did not come",
+        ),
+    ],
+)
+def test_what_the_check_did_not_see_itself_is_the_last_step(finding: Finding, accused: int | None, step: str) -> None:
+    """In the lane of whom it happened to; nothing before it is marked."""
     made = record(0, 2)
     made.parted = False
-    for accused, lane in ((1, Lane.WORKER), (2, Lane.GATEWAY), (None, Lane.CLIENT)):
-        steps = arranged(made, log(), "KeyError: 'no'", accused)
-        assert steps[-1] == Step(lane, "KeyError: 'no'", diverges=True)
-        assert [step.diverges for step in steps].count(True) == 1
+    steps = shown(arranged(made, log(), finding, accused))
+    assert steps[-1] == step
+    assert [line for line in steps if line.startswith("▶")] == [step]
+
+
+def test_how_far_a_stream_came_whose_service_was_ended_is_not_told() -> None:
+    """It is chance."""
+    ends = []
+    for seqs in ((0, 1), (0, 1, 2, 3), ()):
+        made = record(*seqs, last="delta") if seqs else record(0, to_the_end=False, last="delta")
+        made.parted = False
+        made.seen = made.seen if seqs else [each for each in made.seen if not isinstance(each, Receipt)]
+        ends.append(shown(arranged(made, log(*whole("id-1")), replace(ACTUAL, actual="KeyError"), 2)))
+    assert ends[0] == ends[1] == ends[2]
 
 
 def test_long_rows_of_numbers_are_cut_with_a_count_and_kept_whole_beside() -> None:
     """A row is told by its ends, and loses nothing by it."""
-    steps = arranged(record(*range(30), *range(10, 40, 2)), log(), "actual", None)
+    steps = arranged(record(*range(30), *range(10, 40, 2)), log(), ACTUAL, None)
     words = {english(step.words): step.full for step in steps if step.lane is Lane.CLIENT}
     assert words["A receives 0 … 29"] == ""
     assert words["A receives 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, … (14 in all)"] == ", ".join(
@@ -247,7 +274,7 @@ def test_only_who_is_still_connected_hangs_up(last: str, to_the_end: bool, hangs
     """A stream that has ended is nobody's to leave."""
     made = record(0, 1, last=last, to_the_end=to_the_end)
     made.left("A")
-    assert ("  client: A hangs up" in shown(arranged(made, log(), "actual", None))) is hangs_up
+    assert ("  client: A hangs up" in shown(arranged(made, log(), ACTUAL, None))) is hangs_up
 
 
 def test_a_long_message_is_quoted_in_part() -> None:

@@ -40,5 +40,5 @@ TEXTS: Final = {
     "write_refused": "the late write is refused",
     "write_taken": "the late write is carried out; it should have been refused",
     "probed": "exercise {exercise} is asked {count} cases",
-    "answered_wrong": "{probed}: {actual}",
+    "told": "{given}: {actual}",
 }

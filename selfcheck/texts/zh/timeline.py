@@ -40,5 +40,5 @@ TEXTS: Final = {
     "write_refused": "迟到的写入被拒绝",
     "write_taken": "迟到的写入被执行了；本该拒绝",
     "probed": "用 {count} 个用例探测练习 {exercise}",
-    "answered_wrong": "{probed}：{actual}",
+    "told": "{given}：{actual}",
 }
