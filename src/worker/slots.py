@@ -38,6 +38,7 @@ class Slot:
         self._slots = slots
         self._taken = set() if taken is None else taken
         self._retired = False
+        self._taking = asyncio.Lock()
 
     @property
     def held(self) -> bool:
@@ -46,18 +47,14 @@ class Slot:
 
     async def take(self) -> None:
         """Return when the slot is held (again). After `retire` it never is, and this returns all the same."""
-        if self.held:
-            return
-        if self._slots is not None:
-            await self._slots.acquire()
-            if not self._wanted():
-                self._slots.release()
-        if self._wanted():
+        async with self._taking:  # two tasks of one holder must not each wait for what the other has
+            if self.held:
+                return
+            if self._slots is not None:
+                await self._slots.acquire()
             self._taken.add(self)
-
-    def _wanted(self) -> bool:
-        """Say no when, meanwhile, another task of the same holder was faster, or its work is over."""
-        return not self.held and not self._retired
+            if self._retired:
+                self.give_up()
 
     def give_up(self) -> None:
         """Leave the slot to somebody else; giving up what is not held is fine."""
