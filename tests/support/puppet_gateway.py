@@ -10,6 +10,8 @@ from queue import SimpleQueue
 import msgspec
 
 from gateway import sse
+from gateway.frames import frame
+from gateway.frames import frame
 from shared.events import Event, EventKind, Json, encode_data
 
 WAIT_S = 20.0  # for what is bound to come; only a failing test waits that long
@@ -38,7 +40,7 @@ class Puppet:
 
     def write(self, run_id: str, seq: int, kind: EventKind, data: dict[str, Json]) -> None:
         """Send an event on the run's stream."""
-        self.stream(run_id).put(sse.frame(Event(run_id, seq, kind, encode_data(data))).data)
+        self.stream(run_id).put(sse.event(frame(Event(run_id, seq, kind, encode_data(data)))))
 
     def say(self, run_id: str, seq: int, text: str) -> None:
         """Send a fragment on the run's stream."""

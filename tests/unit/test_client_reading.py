@@ -23,6 +23,8 @@ from client.arrivals import (
 from client.reading import BadPayload, from_page, from_session, from_stream
 from client.sse import EventStreamParser, ServerEvent
 from gateway import sessions, sse
+from gateway.frames import frame
+from gateway.frames import frame
 from shared.errors import Misconfigured
 from shared.events import Event, EventKind, Json, encode_data
 from shared.run import RunStatus
@@ -154,7 +156,7 @@ def test_what_is_no_session_is_refused(body: bytes) -> None:
 def test_frames_of_the_gateway_are_read() -> None:
     """Every kind of the log comes through frame and parser as it was written."""
     log = [delta(0, "a\r\n"), rerun(1), delta(2, "取"), Event("r", 3, EventKind.FAILED, encode_data({"error": "no"}))]
-    sent = b"".join([sse.retry(timedelta(seconds=1)), *(sse.frame(event).data for event in log)])
+    sent = b"".join([sse.retry(timedelta(seconds=1)), *(sse.event(frame(event)) for event in log)])
     assert [from_stream("r", event) for event in EventStreamParser().feed(sent)] == [
         RunEvent("r", 0, Append("a\r\n")),
         RunEvent("r", 1, Rerun("merge")),
