@@ -24,7 +24,6 @@ from client.reading import BadPayload, from_page, from_session, from_stream
 from client.sse import EventStreamParser, ServerEvent
 from gateway import sessions, sse
 from gateway.frames import frame
-from gateway.frames import frame
 from shared.errors import Misconfigured
 from shared.events import Event, EventKind, Json, encode_data
 from shared.run import RunStatus
