@@ -11,7 +11,6 @@ import msgspec
 
 from gateway import sse
 from gateway.frames import frame
-from gateway.frames import frame
 from shared.events import Event, EventKind, Json, encode_data
 
 WAIT_S = 20.0  # for what is bound to come; only a failing test waits that long
