@@ -28,6 +28,7 @@ class Held:
         self._place = place
         self._process: subprocess.Popen[bytes] | None = None
         self._starting = threading.Lock()
+        self._reading = threading.Lock()
         self.is_closed = False
 
     @property
@@ -37,37 +38,38 @@ class Held:
 
     def carry_out(self, order: Order) -> Iterator[Said]:
         """Have an order carried out, and yield what is said; the last is the end."""
-        process = self.start()
-        if process is None:
+        with self._reading:
+            process = self.start()
+            if process is not None:
+                assert process.stdin is not None, "it was asked for"
+                with contextlib.suppress(OSError, ValueError, msgspec.MsgspecError):
+                    process.stdin.write(msgspec.json.encode(order) + b"\n")
+                    process.stdin.flush()
+                    for said in self._lines(process):
+                        yield said
+                        if said.kind == "end":
+                            return
+                self._end(process)
+                assert process.stdout is not None, "it was asked for"
+                process.stdout.close()
             yield Said("end", reason="died")
-            return
-        assert process.stdin is not None, "it was asked for"
-        try:
-            process.stdin.write(msgspec.json.encode(order) + b"\n")
-            process.stdin.flush()
-            for said in self._lines(process):
-                yield said
-                if said.kind == "end":
-                    return
-        except (OSError, msgspec.MsgspecError):
-            pass
-        self._end()
-        yield Said("end", reason="died")
 
     def close(self) -> None:
-        """End it for good. May be called from another thread, in the middle of an order."""
+        """End it for good, and with it all that it has started. May be called in the middle of an order."""
         with self._starting:
             self.is_closed = True
-        self._end()
+            process = self._process
+        if process is not None:
+            self._end(process)
+            with self._reading:  # whoever reads has come to the end by now
+                assert process.stdout is not None, "it was asked for"
+                process.stdout.close()
 
-    def _end(self) -> None:
-        """End it, and with it all that it has started."""
-        process, self._process = self._process, None
-        if process is None:
-            return
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        """End it: it takes the end of its orders for the end, and tidies up."""
         assert process.stdin is not None, "it was asked for"
         with contextlib.suppress(OSError, ValueError):
-            process.stdin.close()  # it takes that for the end, and tidies up
+            process.stdin.close()
         try:
             process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
