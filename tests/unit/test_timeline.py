@@ -199,7 +199,7 @@ def test_a_probe_is_marked_when_nothing_else_is_wrong() -> None:
     made.stood("run-1", "done")
     finding = replace(ACTUAL, given="f(x)", actual=say("states.todo"))
     assert shown(arranged(made, log(), finding, None))[-2:] == [
-        "▶ gateway: exercise 4 is asked 2 cases: f(x): to do",
+        "▶ gateway: exercise 4 is asked a table of 2: f(x): to do",
         "  store: run-1 is done",
     ]
 

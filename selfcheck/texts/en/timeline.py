@@ -39,6 +39,6 @@ TEXTS: Final = {
     "wakes_late": "{run}'s own worker wakes late and writes",
     "write_refused": "the late write is refused",
     "write_taken": "the late write is carried out; it should have been refused",
-    "probed": "exercise {exercise} is asked {count} cases",
+    "probed": "exercise {exercise} is asked a table of {count}",
     "told": "{given}: {actual}",
 }
