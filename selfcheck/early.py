@@ -118,14 +118,16 @@ def find_tree(name: str, root: str) -> str:
     return here if os.path.isdir(here) or not os.path.isdir(there) else there  # noqa: PTH112
 
 
-def launch(spec: str, *, judged: bool) -> "subprocess.Popen[bytes]":
+SERVICE = "from selfcheck.service import main; main()"
+
+
+def launch(spec: str, *, judged: bool, program: str = SERVICE) -> "subprocess.Popen[bytes]":
     """Start the process for a spec in JSON. It ends when its standard input is closed: with us, whatever becomes of us.
 
     In a process group of its own, so that Ctrl-C reaches the judge alone, and so that whatever a submission starts is
     ended with it. One that is `judged` has our numbers, and none that somebody has set for a service of theirs.
     """
     environment = {name: value for name, value in os.environ.items() if not (judged and name.startswith("KODA_"))}
-    program = "from selfcheck.service import main; main()"
     return subprocess.Popen(  # noqa: S603
         [sys.executable, "-u", "-c", program, spec],  # -u: what a tree prints before a kill is read, too
         stdin=subprocess.PIPE,

@@ -47,7 +47,7 @@ def run(options: early.Options, started: early.Started | None) -> Report:
         if fault.service in {"--json", "--junit", "settings"}:
             raise
         tell(explained(fault))
-        told = _finding(fault)
+        told = finding_of(fault)
         for check in sheet.left():
             sheet.add(CheckResult(check.id, check.name, check.exercise, State.ENVIRONMENT, told))
     sheet.keep()
@@ -93,7 +93,8 @@ def _first_service(tree: str, urls: Urls | None, started: early.Started | None) 
     return spec, None
 
 
-def _finding(fault: Unavailable) -> Finding:
+def finding_of(fault: Unavailable) -> Finding:
+    """Return what to say in each check that a service could not be had for."""
     remedy = recognised(fault.remedy) if isinstance(fault, Misconfigured) else say("playing.start_it")
     rule = say("playing.service_answers", service=service_name(fault))
     return Finding(rule, "", remedy, recognised(fault.problem))

@@ -109,9 +109,20 @@ class Service:
         for reader in self._readers:
             reader.join(timeout=SETTLE_S)
 
+    def kill(self) -> None:
+        """End all processes at once, from any thread, and wait for nothing; `stop` has still to be called."""
+        for process in self._processes.values():
+            if sys.platform == "win32":
+                process.kill()
+                continue
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                process.kill()
+
     def stop(self) -> None:
         """End all processes and everything they started, and wait for that."""
-        self._kill()
+        self.kill()
         self.wait()
         if not self._read_to_the_end():
             end_writers(
@@ -139,16 +150,6 @@ class Service:
             reader.join(timeout=SETTLE_S)
         return not any(reader.is_alive() for reader in self._readers)
 
-    def _kill(self) -> None:
-        for process in self._processes.values():
-            if sys.platform == "win32":
-                process.kill()
-                continue
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                process.kill()
-
     # in threads of their own
 
     def _watch_for_stop(self, pid: int) -> None:
@@ -158,21 +159,21 @@ class Service:
             return
         if state is not None and state.si_code in (os.CLD_STOPPED, os.CLD_TRAPPED):
             self.stopped = True
-            self._kill()
+            self.kill()
 
     def _on_line(self, line: Line) -> None:
         if line["event"] == "loop_resumed":
             self._stood_in_tree = 0
         elif line["event"] in _FAULTS and not (line["event"] == "illegal_transition" and self.refusals_expected):
             self.fault = self.fault or line
-            self._kill()  # whoever waits for an answer learns at once that none will come
+            self.kill()  # whoever waits for an answer learns at once that none will come
 
     def _on_stack(self, stack: Stack) -> None:
         at = next((frame for frame in stack.frames if frame.rsplit(":", 1)[0].endswith(_TREE_FILES)), None)
         self._stood_in_tree = self._stood_in_tree + 1 if at is not None else 0
         if at is not None and self._stood_in_tree >= HUNG_DUMPS:
             self.hung_at = at
-            self._kill()
+            self.kill()
 
 
 def start(spec: ServiceSpec) -> Service:

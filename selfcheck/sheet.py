@@ -35,10 +35,14 @@ class Sheet:
 
     def add(self, result: CheckResult) -> None:
         """Write a result down, and then show it."""
-        self._repetitions.add(result)
-        self.write()
+        self.take(result)
         wrong = result.status is not State.PASSED
         report.show_line(out, result, self.around() if wrong else Around())
+
+    def take(self, result: CheckResult) -> None:
+        """Write a result down."""
+        self._repetitions.add(result)
+        self.write()
 
     def left(self) -> list[Check]:
         """Return the checks that have not been played in the repetition that was begun last."""

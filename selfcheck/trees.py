@@ -176,7 +176,7 @@ def definitions(source: str) -> dict[str, ast.stmt]:
     Raises:
         Unusable: it is not Python.
     """
-    return _definitions(_without_docstrings(source))
+    return _definitions(without_docstrings(source))
 
 
 def _spans(source: str) -> dict[str, tuple[int, int]]:
@@ -205,7 +205,12 @@ class _WithoutDocstrings(ast.NodeTransformer):
         return None if text else node
 
 
-def _without_docstrings(source: str) -> ast.Module:
+def without_docstrings(source: str) -> ast.Module:
+    """Return the syntax tree of a text with its docstrings left out: what counts in a comparison.
+
+    Raises:
+        Unusable: it is not Python.
+    """
     module = parse(source)
     _WithoutDocstrings().visit(module)
     return module
@@ -226,7 +231,7 @@ def _definitions(module: ast.Module) -> dict[str, ast.stmt]:
 
 def _outside(source: str) -> list[str]:
     """Return a file's statements with the bodies of the exercises taken out."""
-    module = _without_docstrings(source)
+    module = without_docstrings(source)
     ours = {name for exercise in EXERCISES.values() for name in exercise.definitions}
     for node in module.body:
         if ours.intersection(_names(node)):
