@@ -7,6 +7,7 @@
 - Several texts are taken at once (`line.BATCH`).
 """
 
+from contextlib import suppress
 from typing import Final
 
 import uvicorn
@@ -34,6 +35,10 @@ _TEXT: Final = 0x81  # a text, in one piece
 _REFUSED: Final = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
+class _Failed(Exception):
+    """The connection is closed: what else came with what it was closed for is not looked at."""
+
+
 class WebSocket(WebSocketsSansIOProtocol):
     """One connection, after its request for an upgrade."""
 
@@ -47,7 +52,8 @@ class WebSocket(WebSocketsSansIOProtocol):
         """Take bytes, or drop them once nothing that comes matters any more."""
         if self._failed:
             return
-        super().data_received(data)
+        with suppress(_Failed):
+            super().data_received(data)
         if self.conn.handshake_exc is not None and not self.handshake_initiated:
             self._failed = True
             self.transport.write(b"".join(self.conn.data_to_send()) or _REFUSED)
@@ -80,6 +86,7 @@ class WebSocket(WebSocketsSansIOProtocol):
     def _fail(self, code: CloseCode, reason: str) -> None:
         self.conn.fail(code, reason)
         self.handle_parser_exception()
+        raise _Failed
 
     def handle_parser_exception(self) -> None:
         """Say why this cannot go on, and wait a moment for it to be read."""
@@ -117,6 +124,8 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     async def send(self, message: Message) -> None:  # type: ignore[override]  # ASGI's, and one of ours
         """Send a message when all before it is written."""
+        if self._failed:
+            raise ClientDisconnected
         batch: list[bytes] | None = message.get(BATCH)
         if batch is None:
             await super().send(message)  # type: ignore[arg-type]

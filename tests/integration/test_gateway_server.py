@@ -3,8 +3,8 @@
 import asyncio
 import select
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager, closing
+from collections.abc import Callable, Coroutine
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 
@@ -12,8 +12,8 @@ import pytest
 import uvloop
 
 from gateway.server import Server
-from shared.adapters.process import Unsignalled
-from tests.support.houses import SETTINGS, House, delta, done, house
+from tests.support.houses import SETTINGS, delta, done, house
+from tests.support.serving import serving
 
 PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
 
@@ -21,23 +21,6 @@ FLOOD = [*(delta(seq, "x" * 8000) for seq in range(1200)), done(1200)]
 """More than all buffers of a connection hold."""
 
 Runner = Callable[[Coroutine[None, None, None]], None]
-
-
-class Quiet(Unsignalled, Server):
-    """The server, which leaves the signals alone."""
-
-
-@asynccontextmanager
-async def serving(gateway: House) -> AsyncIterator[tuple[Server, int]]:
-    """Serve a gateway on 127.0.0.1 while the block lasts."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = Quiet(gateway.app, gateway.feeds, SETTINGS)
-    serving = asyncio.create_task(server.serve(sockets=[listener]))
-    try:
-        yield server, listener.getsockname()[1]
-    finally:
-        server.end()
-        await serving
 
 
 def deaf_client(port: int, headers: bytes = b"") -> socket.socket:
