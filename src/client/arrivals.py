@@ -31,12 +31,64 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as it stands: it replaces the one with its key. `arguments` and `result` are JSON texts."""
+    """A tool as it stands: it replaces the one with its key. `arguments` and `result` are JSON texts.
+
+    `message` is a line about it, or about its result, where the run says one. `ok` is False once it has failed.
+    """
 
     key: str
     name: str
     arguments: str
     result: str | None  # None: it has not answered yet
+    message: str = ""
+    ok: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    """The tool with this key has answered. `result` is a JSON text, `message` is it in a line."""
+
+    key: str
+    name: str
+    result: str
+    message: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What the run is about to do: it replaces what it was about to do before."""
+
+    message: str  # a line
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A sub-run was split off: it replaces the one with its number. Its events are those of a run of its own."""
+
+    sub_run_id: str
+    number: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The run waits for its user. The same id again is the same question."""
+
+    question_id: str
+    text: str
+    default: str  # what the run goes on with if nobody answers
+    expires_at: str  # ISO 8601 with offset
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the run goes on with. `answered` is False when nobody did: `text` is the default then."""
+
+    question_id: str
+    text: str
+    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +104,7 @@ class Unknown:
     """Nothing that this client knows. It has its seq all the same, so what follows it is not held back for it."""
 
 
-Change: TypeAlias = Append | Rerun | Snapshot | Tool | Ended | Unknown
+Change: TypeAlias = Append | Rerun | Snapshot | Tool | ToolEnded | Thought | Fork | Question | Answer | Ended | Unknown
 
 
 # --- What arrives -----------------------------------------------------------------------------------------------------
@@ -77,7 +129,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class RunOpened:
-    """The session has this run, as the answer to a message says; when it is new, it is the last one so far."""
+    """The session has this run, as the answer to a message or its line says; a new one is the last one so far."""
 
     run_id: str
 
@@ -113,8 +165,15 @@ class SessionRead:
     runs: tuple[ReadRun, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """The session's line is open, and stands at `cursor`. It shows nothing by itself."""
+
+    cursor: str
+
+
 RunArrival: TypeAlias = RunEvent | Gap | RunOpened | Disconnected | Reconnected
-Arrival: TypeAlias = RunArrival | SessionRead
+Arrival: TypeAlias = RunArrival | SessionRead | SessionOpened
 
 
 @dataclass(frozen=True, slots=True)

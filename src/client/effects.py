@@ -1,12 +1,13 @@
 """What a front end has to do about something that arrived, as values: in order, and nothing besides.
 
-Whoever carries out every effect has, at any moment, each run's text and tools as the projection has them.
+Whoever carries out every effect has, at any moment, of each run what the projection has: text, tools, thought, sub-runs
+and open questions.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from client.arrivals import Tool
+from client.arrivals import Answer, Fork, Question, Thought, Tool
 from shared.run import RunStatus
 
 
@@ -34,7 +35,7 @@ class AppendText:
 
 @dataclass(frozen=True, slots=True)
 class ReplaceText:
-    """Whatever the run shows, tools and an end included, is void: it shows this text.
+    """Whatever the run shows, its tools, questions and end included, is void: it shows this text.
 
     `why` is a rerun's reason, or else the kind of what arrived.
     """
@@ -53,8 +54,40 @@ class ShowTool:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowThought:
+    """The run is about to do this, in the place of what it was about to do."""
+
+    run_id: str
+    thought: Thought
+
+
+@dataclass(frozen=True, slots=True)
+class ShowFork:
+    """The run has this sub-run, in the place of the one with its number."""
+
+    run_id: str
+    fork: Fork
+
+
+@dataclass(frozen=True, slots=True)
+class ShowQuestion:
+    """The run asks this, and waits."""
+
+    run_id: str
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAnswer:
+    """The run does not ask this any more: it goes on with the answer."""
+
+    run_id: str
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
 class ShowEnd:
-    """The run is over. What it shows stays; for one that failed, `message` is the error."""
+    """The run is over, and asks nothing any more. What it shows stays; for one that failed, `message` is the error."""
 
     run_id: str
     status: RunStatus
@@ -89,6 +122,10 @@ Effect: TypeAlias = (
     | AppendText
     | ReplaceText
     | ShowTool
+    | ShowThought
+    | ShowFork
+    | ShowQuestion
+    | ShowAnswer
     | ShowEnd
     | ShowInterrupted
     | ShowReconnected

@@ -130,7 +130,7 @@ class Following:
         if status != HTTPStatus.TOO_MANY_REQUESTS and status < HTTPStatus.INTERNAL_SERVER_ERROR:
             self.outcome = Outcome.REFUSED
             raise StreamRefused(self.run_id, self.last_error, self.tries, self.cursor)
-        self._floor = _retry_after(headers)
+        self._floor = retry_after(headers)
         return False
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
@@ -182,13 +182,18 @@ class Following:
             self._give_up(f"failures in a row: {self.failures}")
         if self._floor > patience.longest_wait:
             self._give_up(f"the server asks to wait for {self._floor}")
-        first = min(self._retry, patience.longest_wait)
-        doubled = first * (1 << min(max(self.failures - 1, 0), _MOST_DOUBLINGS))
-        return self._floor + self._chance() * min(doubled, max(first, patience.longest_backoff))
+        return self._floor + self._chance() * backed_off(self._retry, self.failures, patience)
 
     def _give_up(self, why: str) -> None:
         self.outcome = Outcome.GAVE_UP
         raise GaveUp(self.run_id, why, self.tries, self.cursor, self.last_error) from self._cause
+
+
+def backed_off(retry: timedelta, failures: int, patience: Patience) -> timedelta:
+    """Return the longest pause after this many failures in a row; chance takes a share of it."""
+    first = min(retry, patience.longest_wait)
+    doubled = first * (1 << min(max(failures - 1, 0), _MOST_DOUBLINGS))
+    return min(doubled, max(first, patience.longest_backoff))
 
 
 def request_headers(cursor: int | None) -> dict[str, str]:
@@ -203,7 +208,7 @@ def is_event_stream(status: int, headers: Mapping[str, str]) -> bool:
     return status == HTTPStatus.OK and essence == "text/event-stream"
 
 
-def _retry_after(headers: Mapping[str, str]) -> timedelta:
+def retry_after(headers: Mapping[str, str]) -> timedelta:
     """Read `Retry-After` (RFC 9110 §10.2.3); what cannot be read asks for nothing.
 
     A date is measured by the answer's own `Date`, so neither clock has to be right.

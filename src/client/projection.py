@@ -4,16 +4,17 @@
 
 Live and replayed events, pages and snapshots go through this one reducer. An event is known by `(run_id, seq)`, for
 every run counts from 0. So any order, repetition and mixture of a session's events leads to the same projection, and a
-broken connection, which is no event, interrupts the watching and not the run.
+broken connection, which is no event, interrupts the watching and not the run. (Where a session's line cuts a long text
+in an event's data, what stands in a tool or a question is the text that came first.)
 
 No I/O, no clock, and no value ever changes. An arrival costs its own size, and as many pointers as the session has runs
-and the run has events held back (at most `HELD_LIMIT`) or tools.
+and the run has events held back (at most `HELD_LIMIT`), tools, sub-runs or open questions.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from client.arrivals import Arrival, SessionRead
+from client.arrivals import Arrival, SessionOpened, SessionRead
 from client.effects import StartSpinner, StopSpinner
 from client.run_view import Effects, Phase, RunView, frozen, read_run, reduce_run
 
@@ -47,6 +48,8 @@ def reduce(session: SessionView, arrival: Arrival) -> tuple[SessionView, Effects
     """
     if isinstance(arrival, SessionRead):
         return _read(session, arrival)
+    if isinstance(arrival, SessionOpened):
+        return session, ()
     before = session.runs.get(arrival.run_id)
     after, effects = reduce_run(before or RunView(arrival.run_id), arrival)
     if after is before:

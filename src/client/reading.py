@@ -5,22 +5,30 @@ cannot be read is a `BadPayload`.
 """
 
 import re
-from typing import Annotated, Final, TypeVar
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from client.arrivals import (
+    Answer,
     Append,
     Change,
     Ended,
+    Fork,
     Gap,
     Page,
+    Question,
     ReadRun,
     Rerun,
     RunEvent,
+    RunOpened,
     SessionRead,
     Snapshot,
+    Thought,
     Tool,
+    ToolEnded,
     Unknown,
 )
 from client.sse import ServerEvent
@@ -30,6 +38,8 @@ from shared.run import ENDED, RunStatus
 
 _SEQ: Final = re.compile(r"[0-9]{1,18}")
 _CURSOR: Final = re.compile(r"([0-9]{1,9})-([0-9]{1,18})")  # the ordinal of a run in its session, and a seq of it
+
+Data: TypeAlias = str | msgspec.Raw
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -58,6 +68,39 @@ class _Tool(msgspec.Struct):
     name: str
     arguments: msgspec.Raw
     result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    message: str = ""
+
+
+class _ToolEnded(msgspec.Struct):
+    key: str
+    name: str
+    result: msgspec.Raw
+    message: str = ""
+    ok: bool = True
+
+
+class _Thought(msgspec.Struct):
+    text: str
+    message: str = ""
+
+
+class _Fork(msgspec.Struct):
+    run_id: str
+    number: int
+    title: str = ""
+
+
+class _Question(msgspec.Struct):
+    question_id: str
+    question: str
+    default: str = ""
+    expires_at: str = ""
+
+
+class _Answer(msgspec.Struct):
+    question_id: str
+    text: str
+    answered: bool = True
 
 
 class _Gap(msgspec.Struct):
@@ -88,6 +131,19 @@ class _Session(msgspec.Struct):
     cursor: str
 
 
+def decoded(shape: type[S], data: bytes | Data, what: str) -> S:
+    """Return data as what it should be: bytes or a text of JSON.
+
+    Raises:
+        BadPayload: it is something else. `what` names it.
+    """
+    try:
+        # msgspec does not look into what it leaves raw, so what is no UTF-8 is found first.
+        return msgspec.json.decode(data.decode() if isinstance(data, bytes) else data, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadPayload(what, str(error)) from error
+
+
 def from_stream(run_id: str, event: ServerEvent) -> RunEvent | Gap | None:
     """Read an event of a run's stream. None: it is nothing to a projection (`error` is the connection's matter).
 
@@ -95,7 +151,7 @@ def from_stream(run_id: str, event: ServerEvent) -> RunEvent | Gap | None:
         BadPayload: its kind is known, and its data or its id is not what that kind has.
     """
     if event.event == "gap":
-        return Gap(run_id, _decode(_Gap, event.data, "the event gap").requested)
+        return Gap(run_id, decoded(_Gap, event.data, "the event gap").requested)
     change = _change(event.event, event.data)
     if event.has_id and _SEQ.fullmatch(event.id) is not None:
         return RunEvent(run_id, int(event.id), change)
@@ -104,13 +160,31 @@ def from_stream(run_id: str, event: ServerEvent) -> RunEvent | Gap | None:
     raise BadPayload(f"the event {event.event}", f"it has no seq for its id, but {event.id!r}")
 
 
+def from_line(run_id: str, seq: int | None, kind: str, data: msgspec.Raw) -> RunEvent | Gap | RunOpened | None:
+    """Read an event of a session's line. None: it is nothing to a projection.
+
+    Raises:
+        BadPayload: its kind is known, and its data or its seq is not what that kind has.
+    """
+    if kind == "gap":
+        return Gap(run_id, decoded(_Gap, data, "the event gap").requested)
+    if kind == "run_started":
+        return RunOpened(run_id)
+    change = _change(kind, data)
+    if seq is not None:
+        return RunEvent(run_id, seq, change)
+    if isinstance(change, Unknown):
+        return None
+    raise BadPayload(f"the event {kind}", "it has no seq")
+
+
 def from_page(body: bytes) -> Page:
     """Read the answer to `GET /sessions/{session_id}/events`.
 
     Raises:
         BadPayload: it is no such answer, or an event of it cannot be read.
     """
-    page = _decode(_Page, body, "a page of a session's events")
+    page = decoded(_Page, body, "a page of a session's events")
     events = (RunEvent(entry.run_id, entry.seq, _change(entry.kind, entry.data)) for entry in page.events)
     return Page(tuple(events), page.cursor, page.more)
 
@@ -122,7 +196,7 @@ def from_session(body: bytes) -> SessionRead:
         BadPayload: it is no such answer.
     """
     what = "a session's snapshot"
-    session = _decode(_Session, body, what)
+    session = decoded(_Session, body, what)
     position = _CURSOR.fullmatch(session.cursor)
     if session.cursor and position is None:
         raise BadPayload(what, f"its cursor is {session.cursor!r}")
@@ -137,30 +211,72 @@ def from_session(body: bytes) -> SessionRead:
     )
 
 
-def _change(kind: str, data: str | msgspec.Raw) -> Change:
-    what = f"the event {kind}"
-    if kind == EventKind.DELTA:
-        return Append(_decode(_Text, data, what).text)
-    if kind == "snapshot":
-        return Snapshot(_decode(_Text, data, what).text)
-    if kind == EventKind.RERUN:
-        return Rerun(_decode(_Reason, data, what).reason)
-    if kind in TERMINAL:
-        end = _decode(_Reason, data, what)
-        return Ended(RunStatus(kind), end.error or end.reason)
-    if kind == "tool":
-        tool = _decode(_Tool, data, what)
-        result = None if tool.result is msgspec.UNSET else _text(tool.result)
-        return Tool(tool.key, tool.name, _text(tool.arguments), result)
-    return Unknown()
+def _change(kind: str, data: Data) -> Change:
+    read = _READERS.get(kind)
+    return Unknown() if read is None else read(data, f"the event {kind}")
 
 
-def _decode(shape: type[S], data: bytes | str | msgspec.Raw, what: str) -> S:
-    try:
-        # msgspec does not look into what it leaves raw, so what is no UTF-8 is found first.
-        return msgspec.json.decode(data.decode() if isinstance(data, bytes) else data, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadPayload(what, str(error)) from error
+def _append(data: Data, what: str) -> Change:
+    return Append(decoded(_Text, data, what).text)
+
+
+def _snapshot(data: Data, what: str) -> Change:
+    return Snapshot(decoded(_Text, data, what).text)
+
+
+def _rerun(data: Data, what: str) -> Change:
+    return Rerun(decoded(_Reason, data, what).reason)
+
+
+def _ended(status: RunStatus, data: Data, what: str) -> Change:
+    end = decoded(_Reason, data, what)
+    return Ended(status, end.error or end.reason)
+
+
+def _tool(data: Data, what: str) -> Change:
+    tool = decoded(_Tool, data, what)
+    result = None if tool.result is msgspec.UNSET else _text(tool.result)
+    return Tool(tool.key, tool.name, _text(tool.arguments), result, tool.message)
+
+
+def _tool_ended(data: Data, what: str) -> Change:
+    end = decoded(_ToolEnded, data, what)
+    return ToolEnded(end.key, end.name, _text(end.result), end.message, end.ok)
+
+
+def _thought(data: Data, what: str) -> Change:
+    thought = decoded(_Thought, data, what)
+    return Thought(thought.message or thought.text, thought.text)
+
+
+def _fork(data: Data, what: str) -> Change:
+    fork = decoded(_Fork, data, what)
+    return Fork(fork.run_id, fork.number, fork.title)
+
+
+def _question(data: Data, what: str) -> Change:
+    asked = decoded(_Question, data, what)
+    return Question(asked.question_id, asked.question, asked.default, asked.expires_at)
+
+
+def _answer(data: Data, what: str) -> Change:
+    answer = decoded(_Answer, data, what)
+    return Answer(answer.question_id, answer.text, answer.answered)
+
+
+_READERS: Final[Mapping[str, Callable[[Data, str], Change]]] = {
+    EventKind.DELTA: _append,
+    "snapshot": _snapshot,
+    EventKind.RERUN: _rerun,
+    EventKind.TOOL: _tool,
+    EventKind.TOOL_STARTED: _tool,
+    EventKind.TOOL_ENDED: _tool_ended,
+    EventKind.THINKING: _thought,
+    EventKind.FORKED: _fork,
+    EventKind.QUESTION: _question,
+    EventKind.ANSWER: _answer,
+    **{kind: partial(_ended, RunStatus(kind)) for kind in TERMINAL},
+}
 
 
 def _text(raw: msgspec.Raw) -> str:

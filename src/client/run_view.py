@@ -11,10 +11,14 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from client.arrivals import (
+    Answer,
     Append,
+    Change,
     Disconnected,
     Ended,
+    Fork,
     Gap,
+    Question,
     ReadRun,
     Reconnected,
     Rerun,
@@ -22,10 +26,24 @@ from client.arrivals import (
     RunEvent,
     RunOpened,
     Snapshot,
+    Thought,
     Tool,
-    Unknown,
+    ToolEnded,
 )
-from client.effects import AppendText, Effect, Refetch, ReplaceText, ShowEnd, ShowInterrupted, ShowReconnected, ShowTool
+from client.effects import (
+    AppendText,
+    Effect,
+    Refetch,
+    ReplaceText,
+    ShowAnswer,
+    ShowEnd,
+    ShowFork,
+    ShowInterrupted,
+    ShowQuestion,
+    ShowReconnected,
+    ShowThought,
+    ShowTool,
+)
 from client.fragments import Fragments
 from shared.run import RunStatus
 from shared.settings import Settings
@@ -45,7 +63,7 @@ class Phase(StrEnum):
 
     IDLE = "idle"  # nothing has come
     STREAMING = "streaming"
-    INTERRUPTED = "interrupted"  # it cannot be watched; it goes on, for all one knows
+    INTERRUPTED = "interrupted"  # it waits for its user, or it cannot be watched and goes on, for all one knows
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -65,11 +83,17 @@ def frozen(mapping: dict[K, V]) -> Mapping[K, V]:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as it is to be seen. `tools` are by key, in the order in which they first came."""
+    """A run as it is to be seen.
+
+    `tools` are by key, `forks` by number, `questions` (the open ones) by id, all in the order in which they first came.
+    """
 
     run_id: str
     text: Fragments = NO_TEXT
     tools: Mapping[str, Tool] = field(default_factory=lambda: frozen({}))
+    thought: Thought | None = None
+    forks: Mapping[int, Fork] = field(default_factory=lambda: frozen({}))
+    questions: Mapping[str, Question] = field(default_factory=lambda: frozen({}))
     end: Ended | None = None
     connected: bool = True
     next_seq: int = 0
@@ -80,14 +104,15 @@ class RunView:
         """How it looks."""
         if self.end is not None:
             return _PHASE_OF[self.end.status]
-        if not self.connected:
+        if self.questions or not self.connected:
             return Phase.INTERRUPTED
         return Phase.STREAMING if self.next_seq else Phase.IDLE
 
     @property
     def waiting(self) -> bool:
         """Whether there is nothing to show yet."""
-        return self.end is None and not self.text and not self.tools
+        shows = self.text or self.tools or self.thought or self.forks or self.questions
+        return self.end is None and not shows
 
     @property
     def cursor(self) -> int | None:
@@ -163,20 +188,49 @@ def _apply(run: RunView, event: RunEvent) -> tuple[RunView, Effects]:
     run_id, next_seq = run.run_id, event.seq + 1
     match event.change:
         case Append(text):
-            effects = (AppendText(run_id, text),) if text else ()
-            return replace(run, text=run.text.plus(text), next_seq=next_seq), effects
+            appended: Effects = (AppendText(run_id, text),) if text else ()
+            return replace(run, text=run.text.plus(text), next_seq=next_seq), appended
         case Snapshot(text):
             return _replaced(run, text, next_seq), (ReplaceText(run_id, text, "snapshot"),)
         case Rerun(reason):
             return _replaced(run, "", next_seq), (ReplaceText(run_id, "", reason),)
-        case Tool(key) as tool:
-            tools = frozen({**run.tools, key: tool})
-            return replace(run, tools=tools, next_seq=next_seq), (ShowTool(run_id, tool),)
         case Ended(status, message) as end:
-            return replace(run, end=end, next_seq=next_seq), (ShowEnd(run_id, status, message),)
-        case Unknown():
-            return replace(run, next_seq=next_seq), ()
+            over = replace(run, questions=frozen({}), end=end, next_seq=next_seq)
+            return over, (ShowEnd(run_id, status, message),)
+        case change:
+            after, effects = _work(run, change)
+            return replace(after, next_seq=next_seq), effects
+
+
+def _work(run: RunView, change: Change) -> tuple[RunView, Effects]:
+    """Return the run after what it does besides replying."""
+    run_id = run.run_id
+    match change:
+        case Tool(key) as tool:
+            return replace(run, tools=frozen({**run.tools, key: tool})), (ShowTool(run_id, tool),)
+        case ToolEnded(key) as end:
+            tool = _answered(run.tools.get(key), end)
+            return replace(run, tools=frozen({**run.tools, key: tool})), (ShowTool(run_id, tool),)
+        case Thought() as thought:
+            return replace(run, thought=thought), (ShowThought(run_id, thought),)
+        case Fork(_, number) as fork:
+            return replace(run, forks=frozen({**run.forks, number: fork})), (ShowFork(run_id, fork),)
+        case Question(question_id) as question if question_id not in run.questions:
+            questions = frozen({**run.questions, question_id: question})
+            return replace(run, questions=questions), (ShowQuestion(run_id, question),)
+        case Answer(question_id) as answer if question_id in run.questions:
+            questions = frozen({each: other for each, other in run.questions.items() if each != question_id})
+            return replace(run, questions=questions), (ShowAnswer(run_id, answer),)
+        case _:
+            return run, ()
+
+
+def _answered(tool: Tool | None, end: ToolEnded) -> Tool:
+    """Return a tool with its result; one whose start did not come has no arguments that are known."""
+    arguments = "null" if tool is None else tool.arguments
+    return Tool(end.key, end.name, arguments, end.result, end.message, end.ok)
 
 
 def _replaced(run: RunView, text: str, next_seq: int) -> RunView:
-    return replace(run, text=NO_TEXT.plus(text), tools=frozen({}), next_seq=next_seq)
+    """Return the run with nothing left of what it showed but its place."""
+    return RunView(run.run_id, NO_TEXT.plus(text), connected=run.connected, next_seq=next_seq, held=run.held)

@@ -7,6 +7,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from client.arrivals import RunEvent
+from client.line_frames import event_of, frame_of
 from client.projection import SessionView
 from client.reading import from_page, from_stream
 from client.sse import ServerEvent
@@ -34,6 +35,22 @@ class Logged:
         (event,) = from_page(encode({"events": [entry], "cursor": "0-0", "more": False}).encode()).events
         return event
 
+    def framed(self) -> RunEvent:
+        """Return it as it arrives on the session's line."""
+        place: dict[str, Json] = {"cursor": f"0-{self.seq}", "run_id": self.run_id, "seq": self.seq}
+        frame: Json = {"v": 1, "type": "event", **place, "kind": self.kind, "message": "…", "data": self.data, "at": ""}
+        event = event_of(frame_of(encode(frame)))
+        assert event is not None
+        assert isinstance(event.arrival, RunEvent)
+        return event.arrival
+
+    def arriving(self, way: str) -> RunEvent:
+        """Return it as it arrives in one of `WAYS`."""
+        return {"stream": self.streamed, "page": self.paged, "line": self.framed}[way]()
+
+
+WAYS = ("stream", "page", "line")
+
 
 def encode(document: Json) -> str:
     """Return a document as JSON."""
@@ -58,12 +75,55 @@ def folded(run_id: str, log: Sequence[Logged]) -> Shown:
             case "rerun":
                 text = ""
                 tools = {}
-            case "tool":
+            case "tool" | "tool_started":
                 key, result = str(event.data["key"]), event.data.get("result", ...)
                 shown = None if result is ... else encode(result)
                 tools[key] = (key, str(event.data["name"]), encode(event.data["arguments"]), shown)
+            case "tool_ended":
+                key, arguments = str(event.data["key"]), "null"
+                if key in tools:
+                    arguments = tools[key][2]
+                tools[key] = (key, str(event.data["name"]), arguments, encode(event.data["result"]))
         phase = PHASES.get(event.kind, phase)
+    if phase == "streaming" and worked(log)[2]:
+        phase = "interrupted"
     return run_id, phase, text, tuple(tools.values())
+
+
+Worked = tuple[str, tuple[tuple[int, str], ...], tuple[str, ...]]
+"""What a reader has of a run besides: its thought, (number, sub-run) of its forks, the ids of its open questions."""
+
+
+def worked(log: Sequence[Logged]) -> Worked:
+    """Return what a reader has besides after a run's log, or the beginning of one."""
+    since = max((n for n, event in enumerate(log) if event.kind == "rerun"), default=-1) + 1
+    thought, forks, opened, ended = "", dict[int, str](), dict[str, None](), False
+    for event in log[since:]:
+        match event.kind:
+            case "thinking":
+                thought = str(event.data["text"])
+            case "forked":
+                number = event.data["number"]
+                assert isinstance(number, int)
+                forks[number] = str(event.data["run_id"])
+            case "question":
+                opened[str(event.data["question_id"])] = None
+            case "answer":
+                opened.pop(str(event.data["question_id"]), None)
+        ended = event.kind in PHASES
+    return thought, tuple(forks.items()), () if ended else tuple(opened)
+
+
+def works(session: SessionView) -> list[Worked]:
+    """Return what a reader has besides by the projection, in the order of the runs."""
+    return [
+        (
+            run.thought.text if run.thought is not None else "",
+            tuple((fork.number, fork.sub_run_id) for fork in run.forks.values()),
+            tuple(run.questions),
+        )
+        for run in session.runs.values()
+    ]
 
 
 def shown(session: SessionView) -> list[Shown]:
@@ -81,6 +141,7 @@ def shown(session: SessionView) -> list[Shown]:
 
 # --- Strategies -------------------------------------------------------------------------------------------------------
 
+_UNTIL: dict[str, Json] = {"default": "no", "expires_at": "2026-01-01T00:02:00+00:00"}
 _TEXTS = st.sampled_from(["", "a", " b", "取", "🙂", "\n", "long " * 9])
 _JSON: st.SearchStrategy[Json] = st.sampled_from([None, True, 0, "x", [1], {"k": None}])
 _DELTA = st.builds(lambda text: ("delta", {"text": text}), _TEXTS)
@@ -91,6 +152,35 @@ _TOOL = st.builds(
     _JSON,
     st.one_of(st.just({}), st.builds(lambda value: {"result": value}, _JSON)),
 )
+_STARTED = st.builds(
+    lambda key, arguments: ("tool_started", {"message": "looks", "key": key, "name": "look", "arguments": arguments}),
+    st.sampled_from("kl"),
+    _JSON,
+)
+_FINISHED = st.builds(
+    lambda key, result, ok: ("tool_ended", {"message": "seen", "key": key, "name": "look", "result": result, "ok": ok}),
+    st.sampled_from("kl"),
+    _JSON,
+    st.booleans(),
+)
+_THOUGHT = st.builds(lambda text: ("thinking", {"message": "thinks", "text": text}), st.sampled_from(["so", "or so"]))
+_FORK = st.builds(
+    lambda number, run_id: ("forked", {"message": "forks", "run_id": run_id, "number": number, "title": "part"}),
+    st.integers(0, 1),
+    st.sampled_from(["sub-1", "sub-2"]),
+)
+_QUESTION = st.builds(
+    lambda question_id: ("question", {"message": "Yes?", "question_id": question_id, "question": "Yes?", **_UNTIL}),
+    st.sampled_from("pq"),
+)
+_ANSWER = st.builds(
+    lambda question_id, answered: (
+        "answer",
+        {"message": "yes", "question_id": question_id, "text": "yes", "answered": answered},
+    ),
+    st.sampled_from("pq"),
+    st.booleans(),
+)
 _LATER = st.just(("thought", {"of": "a later version"}))
 _END = st.sampled_from(
     [("done", {"usage": {}}), ("failed", {"error": "no answer"}), ("cancelled", {"reason": "by the user"})]
@@ -100,7 +190,9 @@ _END = st.sampled_from(
 @st.composite
 def logs(draw: st.DrawFn, run_id: str, *, most: int = 12, ended: bool | None = None) -> list[Logged]:
     """Draw a run's log, ended or not."""
-    entries = draw(st.lists(st.one_of(_DELTA, _DELTA, _RERUN, _TOOL, _LATER), max_size=most))
+    reply = st.one_of(_DELTA, _DELTA, _RERUN, _TOOL, _LATER)
+    work = st.one_of(_STARTED, _FINISHED, _THOUGHT, _FORK, _QUESTION, _QUESTION, _ANSWER)
+    entries = draw(st.lists(st.one_of(reply, work), max_size=most))
     if draw(st.booleans()) if ended is None else ended:
         entries.append(draw(_END))
     return [Logged(run_id, seq, kind, dict(data)) for seq, (kind, data) in enumerate(entries)]

@@ -8,19 +8,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client.arrivals import (
+    Answer,
     Append,
     Arrival,
+    Change,
     Disconnected,
     Ended,
+    Fork,
     Gap,
+    Question,
     ReadRun,
     Reconnected,
     Rerun,
     RunEvent,
     RunOpened,
+    SessionOpened,
     SessionRead,
     Snapshot,
+    Thought,
     Tool,
+    ToolEnded,
     Unknown,
 )
 from client.effects import (
@@ -28,9 +35,13 @@ from client.effects import (
     Effect,
     Refetch,
     ReplaceText,
+    ShowAnswer,
     ShowEnd,
+    ShowFork,
     ShowInterrupted,
+    ShowQuestion,
     ShowReconnected,
+    ShowThought,
     ShowTool,
     StartSpinner,
     StopSpinner,
@@ -40,7 +51,7 @@ from client.projection import SessionView, reduce
 from client.run_view import HELD_LIMIT, RunView
 from shared.run import RunStatus
 from tests.support.calm import calm
-from tests.support.histories import Logged, Shown, deliveries, folded, logs, sessions, shown
+from tests.support.histories import WAYS, Logged, Shown, deliveries, folded, logs, sessions, shown, worked, works
 
 
 def said(seq: int, text: str, run_id: str = "r") -> RunEvent:
@@ -134,11 +145,118 @@ def test_a_kind_of_a_later_version_takes_its_turn() -> None:
     assert session.runs["r"].cursor == 2
 
 
+# --- What a run does besides replying ---------------------------------------------------------------------------------
+
+ASKED = Question("q", "Red or blue?", "red", "2026-01-01T00:02:00+00:00")
+OTHER = Question("p", "And when?", "soon", "2026-01-01T00:02:00+00:00")
+
+
+def asked(seq: int, question: Question = ASKED) -> RunEvent:
+    """Return a question's event."""
+    return RunEvent("r", seq, question)
+
+
+def told(seq: int, question_id: str = "q", answered: bool = True) -> RunEvent:
+    """Return an answer's event."""
+    return RunEvent("r", seq, Answer(question_id, "blue", answered))
+
+
+def test_a_tool_that_ends_keeps_its_arguments() -> None:
+    """Its result takes its place beside what it was called with; one whose start never came has none."""
+    started = Tool("k", "look", '{"at":1}', None, "looks")
+    session, effects = after(
+        [
+            RunEvent("r", 0, started),
+            RunEvent("r", 1, ToolEnded("k", "look", '"it"', "it", True)),
+            RunEvent("r", 2, ToolEnded("l", "look", "null", "not there", False)),
+        ]
+    )
+    ended = [Tool("k", "look", '{"at":1}', '"it"', "it", True), Tool("l", "look", "null", "null", "not there", False)]
+    assert effects == [ShowTool("r", tool) for tool in (started, *ended)]
+    assert list(session.runs["r"].tools.values()) == ended
+
+
+def test_thoughts_and_sub_runs_are_something_to_show() -> None:
+    """Of thoughts the last one stands, of the sub-runs each; a rerun voids both."""
+    first, second = Thought("looks", "I look."), Thought("asks", "I ask.")
+    forks = Fork("sub-1", 0, "the courier"), Fork("sub-2", 1, "the warehouse")
+    changes: tuple[Change, ...] = (first, second, *forks)
+    session, effects = after([RunOpened("r"), *(RunEvent("r", seq, change) for seq, change in enumerate(changes))])
+    assert effects == [
+        StartSpinner("r"),
+        StopSpinner("r"),
+        *(ShowThought("r", thought) for thought in (first, second)),
+        *(ShowFork("r", fork) for fork in forks),
+    ]
+    assert works(session) == [("I ask.", ((0, "sub-1"), (1, "sub-2")), ())]
+    session, effects = after([RunEvent("r", 4, Rerun("takeover"))], session)
+    assert effects == [ReplaceText("r", "", "takeover"), StartSpinner("r")]
+    assert works(session) == [("", (), ())]
+
+
+def test_an_open_question_interrupts_a_run() -> None:
+    """Until each is answered, or its time is out, the run waits; what was asked again in between is one question."""
+    session, effects = after([said(0, "a"), asked(1), asked(2), asked(3, OTHER), told(4)])
+    assert effects == [
+        AppendText("r", "a"),
+        ShowQuestion("r", ASKED),
+        ShowQuestion("r", OTHER),
+        ShowAnswer("r", Answer("q", "blue", True)),
+    ]
+    assert (session.phase.value, list(session.runs["r"].questions)) == ("interrupted", ["p"])
+    session, effects = after([told(5, "p", answered=False), said(6, "b")], session)
+    assert effects == [ShowAnswer("r", Answer("p", "blue", False)), AppendText("r", "b")]
+    assert shown(session) == [("r", "streaming", "ab", ())]
+
+
+def test_an_answer_to_what_is_not_asked_takes_its_turn() -> None:
+    """Nothing is shown of it, and what comes behind it is not held back."""
+    assert after([told(0), said(1, "a")])[1] == [StartSpinner("r"), StopSpinner("r"), AppendText("r", "a")]
+
+
+def test_a_rerun_asks_again() -> None:
+    """It voids an open question; what comes under its id after that is asked anew."""
+    session, effects = after([asked(0), RunEvent("r", 1, Rerun("takeover"))])
+    assert (session.phase.value, works(session)) == ("streaming", [("", (), ())])
+    session, more = after([asked(2)], session)
+    assert [*effects, *more] == [
+        ShowQuestion("r", ASKED),
+        ReplaceText("r", "", "takeover"),
+        StartSpinner("r"),
+        StopSpinner("r"),
+        ShowQuestion("r", ASKED),
+    ]
+    assert session.phase.value == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("last", "phase"),
+    [
+        (over(1), "completed"),
+        (over(1, RunStatus.CANCELLED), "cancelled"),
+        (RunEvent("r", 1, Snapshot("all")), "streaming"),
+        (Gap("r", 0), "idle"),
+        (SessionRead((ReadRun("r", "all", None, RunStatus.DONE),)), "completed"),
+    ],
+)
+def test_what_ends_or_replaces_a_run_closes_its_questions(last: Arrival, phase: str) -> None:
+    """Nobody is asked by a run that is over, and what stands for a part of the log says nothing of questions."""
+    session, _ = after([asked(0), last])
+    assert (session.phase.value, session.runs["r"].questions) == (phase, {})
+
+
+def test_a_line_that_opens_shows_nothing() -> None:
+    """It only says where the session stands."""
+    session, _ = after([said(0, "a")])
+    assert reduce(session, SessionOpened("0-0")) == (session, ())
+
+
 # --- Phases -----------------------------------------------------------------------------------------------------------
 
 IDLE: list[Arrival] = [RunOpened("r")]
 STREAMING: list[Arrival] = [said(0, "a")]
 INTERRUPTED: list[Arrival] = [said(0, "a"), Disconnected("r")]
+ASKING: list[Arrival] = [asked(0)]
 LOST_EARLY: list[Arrival] = [RunOpened("r"), Disconnected("r")]
 COMPLETED: list[Arrival] = [said(0, "a"), over(1)]
 FAILED: list[Arrival] = [said(0, "a"), over(1, RunStatus.FAILED)]
@@ -175,6 +293,10 @@ TABLE = [
             "interrupted", "interrupted", "streaming", "interrupted", "interrupted", "completed", "failed", "cancelled",
             *["interrupted"] * 4,
         ],
+    ),
+    (
+        ASKING,
+        [*["interrupted"] * 5, "completed", "failed", "cancelled", "streaming", "streaming", "idle", "interrupted"],
     ),
     (LOST_EARLY, ["interrupted", "interrupted", "idle", *["interrupted"] * 9]),
     (COMPLETED, OVER),
@@ -317,9 +439,11 @@ def test_any_order_leads_to_the_canonical_history(data: st.DataObject, history: 
     session, _ = after([RunOpened(run_id) for run_id in history])
     arrived: dict[str, set[int]] = {run_id: set() for run_id in history}
     for event in data.draw(deliveries(list(chain(*history.values())))):
-        session, effects = reduce(session, event.streamed() if data.draw(st.booleans()) else event.paged())
+        session, effects = reduce(session, event.arriving(data.draw(st.sampled_from(WAYS))))
         arrived[event.run_id].add(event.seq)
-        assert shown(session) == [folded(run_id, log[: _whole(arrived[run_id])]) for run_id, log in history.items()]
+        come = {run_id: log[: _whole(arrived[run_id])] for run_id, log in history.items()}
+        assert shown(session) == [folded(run_id, log) for run_id, log in come.items()]
+        assert works(session) == [worked(log) for log in come.values()]
         assert not any(isinstance(effect, Refetch) for effect in effects)
     assert all(not run.held for run in session.runs.values())
 
@@ -400,14 +524,15 @@ def test_a_snapshot_stands_for_all_up_to_its_seq() -> None:
     assert reduce(session, said(2, "c")) == (session, ())
 
 
-def told(log: Sequence[Logged]) -> str:
+def text_of(log: Sequence[Logged]) -> str:
     """Return the text up to the end of a part of a log."""
     return folded("", log)[2]
 
 
 def without_tools(run: Shown) -> tuple[str, str, str]:
-    """Return what a snapshot can say of a run."""
-    return run[:3]
+    """Return what a snapshot can say of a run: nothing of its tools, nor of what it asks."""
+    run_id, phase, text, _ = run
+    return run_id, "streaming" if phase == "interrupted" else phase, text
 
 
 @calm
@@ -415,7 +540,7 @@ def without_tools(run: Shown) -> tuple[str, str, str]:
 def test_a_snapshot_may_stand_for_any_beginning(data: st.DataObject, log: list[Logged]) -> None:
     """Snapshots of some beginnings, and the events behind the shortest of them, lead to the run's text in any order."""
     cuts = data.draw(st.lists(st.integers(0, len(log) - 1), min_size=1, max_size=3))
-    snapshots = [Logged("r", cut - 1, "snapshot", {"text": told(log[:cut])}) for cut in cuts if cut]
+    snapshots = [Logged("r", cut - 1, "snapshot", {"text": text_of(log[:cut])}) for cut in cuts if cut]
     rest = log[min(cuts) :]
     arrivals = [event.streamed() for event in data.draw(deliveries([*snapshots, *rest]))]
     assert without_tools(shown(after(arrivals)[0])[0]) == without_tools(folded("r", log))
@@ -511,6 +636,9 @@ class Screen:
         self.texts: dict[str, str] = {}
         self.tools: dict[str, dict[str, Tool]] = {}
         self.spinning: set[str] = set()
+        self.thoughts: dict[str, Thought] = {}
+        self.forks: dict[str, dict[int, Fork]] = {}
+        self.asking: dict[str, dict[str, Question]] = {}
         self.lost: set[str] = set()
         self.ends: dict[str, RunStatus] = {}
 
@@ -528,11 +656,24 @@ class Screen:
             case ReplaceText(_, text):
                 self.texts[run_id] = text
                 self.tools.pop(run_id, None)
+                self.thoughts.pop(run_id, None)
+                self.forks.pop(run_id, None)
+                self.asking.pop(run_id, None)
                 self.ends.pop(run_id, None)
             case ShowTool(_, tool):
                 self.tools.setdefault(run_id, {})[tool.key] = tool
+            case ShowThought(_, thought):
+                self.thoughts[run_id] = thought
+            case ShowFork(_, fork):
+                self.forks.setdefault(run_id, {})[fork.number] = fork
+            case ShowQuestion(_, question):
+                assert question.question_id not in self.asking.setdefault(run_id, {})
+                self.asking[run_id][question.question_id] = question
+            case ShowAnswer(_, answer):
+                del self.asking[run_id][answer.question_id]
             case ShowEnd(_, status):
                 assert run_id not in self.ends
+                self.asking.pop(run_id, None)
                 self.ends[run_id] = status
                 self.lost.discard(run_id)
             case ShowInterrupted():
@@ -566,7 +707,11 @@ def test_effects_are_all_that_a_front_end_needs(data: st.DataObject, history: di
             assert screen.tools.get(run.run_id, {}) == run.tools
             assert (run.run_id in screen.spinning) == run.waiting
             assert screen.ends.get(run.run_id) == (run.end and run.end.status)
-            assert (run.run_id in screen.lost) == (run.phase.value == "interrupted")
+            assert screen.thoughts.get(run.run_id) == run.thought
+            assert screen.forks.get(run.run_id, {}) == run.forks
+            assert screen.asking.get(run.run_id, {}) == run.questions
+            interrupted = run.run_id in screen.lost or bool(screen.asking.get(run.run_id))
+            assert interrupted == (run.phase.value == "interrupted")
 
 
 def test_a_state_stays_as_it_was() -> None:

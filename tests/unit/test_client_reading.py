@@ -7,20 +7,26 @@ import msgspec
 import pytest
 
 from client.arrivals import (
+    Answer,
     Append,
     Change,
     Ended,
+    Fork,
     Gap,
     Page,
+    Question,
     ReadRun,
     Rerun,
     RunEvent,
+    RunOpened,
     SessionRead,
     Snapshot,
+    Thought,
     Tool,
+    ToolEnded,
     Unknown,
 )
-from client.reading import BadPayload, from_page, from_session, from_stream
+from client.reading import BadPayload, from_line, from_page, from_session, from_stream
 from client.sse import EventStreamParser, ServerEvent
 from gateway import sessions, sse
 from gateway.frames import frame
@@ -41,6 +47,27 @@ KINDS: Sequence[tuple[str, str, Change]] = [
     ("cancelled", '{"reason":"by the user"}', Ended(RunStatus.CANCELLED, "by the user")),
     ("tool", '{"key":"k","name":"look","arguments":{"at": 1}}', Tool("k", "look", '{"at": 1}', None)),
     ("tool", '{"key":"k","name":"look","arguments":[],"result":null}', Tool("k", "look", "[]", "null")),
+    (
+        "tool_started",
+        '{"message":"looks","key":"k","name":"look","arguments":{"at": 1}}',
+        Tool("k", "look", '{"at": 1}', None, "looks"),
+    ),
+    (
+        "tool_ended",
+        '{"message":"seen","key":"k","name":"look","result":[1],"ok":false}',
+        ToolEnded("k", "look", "[1]", "seen", False),
+    ),
+    ("tool_ended", '{"key":"k","name":"look","result":null}', ToolEnded("k", "look", "null", "", True)),
+    ("thinking", '{"message":"a","text":"a b"}', Thought("a", "a b")),
+    ("thinking", '{"text":"a b"}', Thought("a b", "a b")),
+    ("forked", '{"message":"m","run_id":"sub","number":2,"title":"part"}', Fork("sub", 2, "part")),
+    (
+        "question",
+        '{"message":"m","question_id":"q","question":"Red?","default":"no","expires_at":"2026-01-01T00:02:00Z"}',
+        Question("q", "Red?", "no", "2026-01-01T00:02:00Z"),
+    ),
+    ("question", '{"question_id":"q","question":"Red?"}', Question("q", "Red?", "", "")),
+    ("answer", '{"message":"m","question_id":"q","text":"no","answered":false}', Answer("q", "no", False)),
     ("thought", '{"of":"a later version"}', Unknown()),
     ("message", "{}", Unknown()),
 ]
@@ -60,6 +87,12 @@ BAD = [
     ("failed", '{"error":{}}'),
     ("tool", '{"key":"k","name":"look"}'),
     ("tool", '{"key":7,"name":"look","arguments":{}}'),
+    ("tool_started", '{"key":"k","name":"look"}'),
+    ("tool_ended", '{"key":"k","name":"look"}'),
+    ("thinking", '{"message":"a"}'),
+    ("forked", '{"run_id":"sub","number":"2"}'),
+    ("question", '{"question":"Red?"}'),
+    ("answer", '{"question_id":"q"}'),
 ]
 NO_UTF8 = b'{"events":[{"run_id":"r","seq":0,"kind":"tool","data":{"key":"k","name":"n","arguments":"\xff"}}]'
 
@@ -71,10 +104,11 @@ def page_of(kind: str, data: str, seq: str = "4") -> bytes:
 
 
 @pytest.mark.parametrize(("kind", "data", "change"), KINDS)
-def test_stream_and_page_say_the_same(kind: str, data: str, change: Change) -> None:
+def test_stream_page_and_line_say_the_same(kind: str, data: str, change: Change) -> None:
     """An event is one value, however it came; unknown kinds keep their seq, unknown fields are nothing."""
     event = RunEvent("r", 4, change)
     assert from_stream("r", ServerEvent(kind, data, "4", True)) == event
+    assert from_line("r", 4, kind, msgspec.Raw(data.encode())) == event
     assert from_page(page_of(kind, data)) == Page((event,), "0-4", True)
 
 
@@ -85,6 +119,8 @@ def test_what_is_known_and_cannot_be_read_is_one_error(kind: str, data: str) -> 
         from_stream("r", ServerEvent(kind, data, "4", True))
     with pytest.raises(BadPayload):
         from_page(page_of(kind, data))
+    with pytest.raises(BadPayload):
+        from_line("r", 4, kind, msgspec.Raw(data.encode()))
     assert issubclass(BadPayload, Misconfigured)
 
 
@@ -101,6 +137,15 @@ def test_an_id_that_another_event_has_set_is_no_seq() -> None:
     with pytest.raises(BadPayload, match="no seq"):
         from_stream("r", ServerEvent("delta", '{"text":"a"}', "4", False))
     assert from_stream("r", ServerEvent("error", '{"code":"going_away","message":"reconnect"}', "4", False)) is None
+
+
+def test_what_has_no_seq_on_a_line() -> None:
+    """A run's beginning and a gap are of the line and not of the log; a fragment is of the log."""
+    assert from_line("r", None, "run_started", msgspec.Raw(b'{"ordinal":0}')) == RunOpened("r")
+    assert from_line("r", None, "gap", msgspec.Raw(b'{"requested":50,"earliest":0,"latest":9}')) == Gap("r", 50)
+    assert from_line("r", None, "thought", msgspec.Raw(b"{}")) is None
+    with pytest.raises(BadPayload, match="it has no seq"):
+        from_line("r", None, "delta", msgspec.Raw(b'{"text":"a"}'))
 
 
 def test_a_gap_says_which_cursor_it_is_about() -> None:
