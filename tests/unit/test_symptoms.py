@@ -1,5 +1,7 @@
 """Symptoms: each mistake of the catalogue is recognised by what it answers, and nothing that is right by any."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -22,7 +24,7 @@ from tests.mutants.orderers import OFFER, orderer
 from tests.mutants.resumes import RESUME, resume
 from tests.mutants.submission import SOLUTION
 from tests.mutants.transitions import transition
-from tests.support.judging import STARTER
+from tests.support.judging import ROOT, STARTER
 
 EXERCISES = (1, 2, 3, 4)
 
@@ -220,3 +222,12 @@ def test_any_answer_can_be_read(exercise: int, data: st.DataObject) -> None:
     for at in data.draw(st.lists(st.integers(0, len(said) - 1), max_size=4)):
         said[at] = cast("Answer", data.draw(answer))
     assert symptoms.recognise(exercise, said) in {"", *symptoms.names(exercise)}
+
+
+def test_whoever_passes_loads_no_symptom() -> None:
+    """All that a run imports before it has found something leaves them out."""
+    program = "import sys, selfcheck.play, selfcheck.judge, selfcheck.report; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = {name for name in done.stdout.split() if name.startswith("selfcheck.")}
+    assert "selfcheck.judge" in loaded
+    assert {name for name in loaded if name.split(".")[1] in ("symptoms", "diagnosis", "hints")} == set()
