@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from selfcheck.logbook import LONGEST_LINE, MOST_FRAMES, MOST_LINES, MOST_PRINTS, Line, Logbook, Stack
+from selfcheck.logbook import LONGEST_LINE, MOST_FRAMES, MOST_KEPT, MOST_LINES, MOST_PRINTS, Line, Logbook, Stack
 
 TOKEN = "0f1e"
 
@@ -144,3 +144,13 @@ def test_who_watches_sees_the_lines_from_then_on() -> None:
     read.log.watch(seen.append)
     read.log.read(io.BytesIO(line("two")))
     assert (seen, read.lines) == ([{"event": "two"}], [{"event": "one"}, {"event": "two"}])
+
+
+def test_the_newest_lines_can_be_kept_as_they_were_said() -> None:
+    """As JSON, one a line, without the token; of very many, as much as anybody would look at."""
+    read = Read(line("one", run="1"), b"a print\n", line("two"))
+    assert read.log.tail() == b'{"event":"one","run":"1"}\n{"event":"two"}\n'
+    long = Read(*(line("moved", number=number, padding="x" * 1000) for number in range(1000)))
+    kept = long.log.tail().splitlines()
+    assert b'"number":"999"' in kept[-1]
+    assert MOST_KEPT < sum(len(each) + 1 for each in kept) < MOST_KEPT + 2 * len(kept[-1])
