@@ -140,7 +140,7 @@ def decoded(shape: type[S], data: bytes | Data, what: str) -> S:
     try:
         # msgspec does not look into what it leaves raw, so what is no UTF-8 is found first.
         return msgspec.json.decode(data.decode() if isinstance(data, bytes) else data, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise BadPayload(what, str(error)) from error
 
 
