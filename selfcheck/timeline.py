@@ -89,7 +89,11 @@ class _Merger:
                 yield from self._claimed(self._behind.pop(run_id))
             if self._said("run_moved", run_id, "streaming"):
                 yield _move(name, "running", "streaming")
-        if "rerun" in receipt.kinds and (line := self._said("run_rerun", run_id)) is not None:
+        if (
+            receipt.due is not None
+            and "rerun" in receipt.kinds
+            and (line := self._said("run_rerun", run_id)) is not None
+        ):
             yield Step(Lane.BUS, say("timeline.marked", run=name))
             yield Step(Lane.WORKER, say("timeline.reruns", messages=str(line["messages"]), seq=str(line["seq"])))
         if _is_over(receipt):

@@ -161,6 +161,22 @@ def test_an_answer_that_is_not_as_due_is_where_they_part(merged: bool, merges: b
     assert ("▶ client: the check's words" in steps) is not wrong
 
 
+def test_what_becomes_of_a_message_that_was_merged_wrongly_is_told_by_the_end_alone() -> None:
+    """Where the worker comes upon it is chance."""
+    made = record(0, 1, last="delta", to_the_end=False)
+    made.said("session", "Wait", "id-1", "run-1", True, False)
+    rerun = [ServerEvent("delta", "{}", "2", True), ServerEvent("rerun", "{}", "3", True)]
+    made.received("A", "id-1", "run-1", 2, [*rerun, *events(4, last="done")], to_the_end=True)
+    line: dict[str, Json] = {"event": "run_rerun", "run_id": "id-1", "seq": 3, "messages": 2}
+    assert shown(arranged(made, log(*whole("id-1"), line), ACTUAL, None))[-5:] == [
+        "  client: A receives 0, 1",
+        '  client: POST /chat "Wait"',
+        "▶ gateway: merges it into run-1: this message should have opened a run",
+        "  worker: run-1: streaming → done",
+        "  client: A's stream ends with done",
+    ]
+
+
 def test_a_rerun_and_a_run_that_waits_for_another_stand_before_what_shows_them() -> None:
     """The mark, the new beginning; and the second run's claim when the first has ended."""
     made = Recorder()
