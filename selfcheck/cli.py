@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from selfcheck.commands import chat, diff, doctor, experiment, grade, hint, interview, reset, run, serve
+from selfcheck.commands import chat, diff, doctor, experiment, grade, hint, interview, reset, run, serve, watch
 from selfcheck.commands.common import speak
 from selfcheck.commands.frame import ClickException, Command, Group, tell_mistake
 from selfcheck.interrupts import INTERRUPTED
@@ -26,6 +26,7 @@ app = typer.Typer(
 
 app.callback()(speak)
 app.command("run", cls=Command, help=str(say("help.run")))(run.command)
+app.command("watch", cls=Command, help=str(say("help.watch")))(watch.command)
 app.command("hint", cls=Command, help=str(say("help.hint")))(hint.command)
 app.command("diff", cls=Command, help=str(say("help.diff")))(diff.command)
 app.command("reset", cls=Command, help=str(say("help.reset")))(reset.command)

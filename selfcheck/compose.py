@@ -33,6 +33,11 @@ def import_adapters() -> None:
     import shared.adapters.redis  # noqa: F401
 
 
+def import_memory() -> None:
+    """Load the adapters in memory: for a process that has time before it is told what to serve."""
+    import shared.adapters.memory  # noqa: F401
+
+
 async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket) -> None:
     """Run what the spec asks for until the server is told to end."""
     settings = Settings.from_environment({**os.environ, **spec.settings})

@@ -41,7 +41,7 @@ def run(options: early.Options, started: early.Started | None) -> Report:
             for number in range(1, options.repeat + 1):
                 if options.repeat > 1:
                     report.show_repetition(out, number, options.repeat)
-                _judge(options, sheet, Judge(*_first_service(options.tree, where, started), options.seed))
+                _judge(options, sheet, Judge(*first_service(options.tree, where, started), options.seed))
                 started = None
     except Unavailable as fault:
         if fault.service in {"--json", "--junit", "settings"}:
@@ -79,7 +79,7 @@ def _services(options: early.Options, urls: Urls | None) -> Iterator[Urls | None
         yield Urls(local.redis_url, local.database_url)
 
 
-def _first_service(tree: str, urls: Urls | None, started: early.Started | None) -> tuple[ServiceSpec, Service | None]:
+def first_service(tree: str, urls: Urls | None, started: early.Started | None) -> tuple[ServiceSpec, Service | None]:
     """Return the spec of the services to judge with, and the one that was started before this was loaded, if any."""
     if started is not None and urls is None:
         spec = ServiceSpec(started.tree, started.stand_in, (), started.token, BOTH, early.LAB_SETTINGS)

@@ -6,6 +6,7 @@ TEXTS: Final = {
     "selfcheck": "Check the four exercises of the Koda lab, end to end.",
     # sub-commands
     "run": "Play the six checks.",
+    "watch": "Play the checks at every save, those first that it can affect.",
     "hint": "Show the next hint for an exercise: a question, the shape, nearly the code.",
     "diff": "Show what the solution changes in the starter.",
     "reset": "Put one exercise back as it came; a dated copy of the file is kept.",
@@ -33,6 +34,7 @@ TEXTS: Final = {
     "reset_exercise": "The exercise to put back.",
     "reset_file": "Put back everything in its file, also when that is no Python any more.",
     "reset_yes": "Do not ask.",
+    "poll": "Look for changes instead of listening: for a folder on another machine.",
     "port": "0 takes any free one.",
     "url": "A running gateway; without it, one in memory is started.",
     "session": "The session to talk in; without it, a new one.",
