@@ -38,7 +38,7 @@ def test_the_commands_are_there() -> None:
     """Every sub-command and make target that the README names exists."""
     listed = selfcheck("--help")
     named = set(re.findall(r"^selfcheck ([a-z]+)", README, re.MULTILINE))
-    assert named == {"run", "hint", "diff", "serve", "chat", "experiment"}
+    assert named == {"run", "watch", "hint", "diff", "serve", "chat", "experiment"}
     assert [command for command in named if f"  {command} " not in listed] == []
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
