@@ -51,7 +51,7 @@ def again(report: Report, check: CheckResult, real: bool, environment: Mapping[s
 
 def all_of(numbers: Iterable[object]) -> str:
     """Return numbers as they are listed in a sentence."""
-    return text(say("feedback.and")).join(str(number) for number in numbers)
+    return text(say("report.and")).join(str(number) for number in numbers)
 
 
 def first_difference(expected: str, actual: str) -> tuple[int, str, str] | None:

@@ -3,7 +3,6 @@
 from typing import Final
 
 TEXTS: Final = {
-    "and": " and ",
     # rows of a check that does not pass
     "differs": "differs",
     "difference": "after {shared}: {expected} is expected, {actual} came",

@@ -3,7 +3,6 @@
 from typing import Final
 
 TEXTS: Final = {
-    "and": "、",
     # rows of a check that does not pass
     "differs": "差别",
     "difference": "{shared} 之后：应为 {expected}，实为 {actual}",
