@@ -9,6 +9,7 @@ happen. A successor of the parent's worker finds what was forked before it by nu
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
+from contextvars import Context
 from typing import Final
 from uuid import uuid4
 
@@ -160,7 +161,8 @@ async def _ended(course: Course, forks: Sequence[Fork]) -> list[Fork]:
 async def _following(course: Course, forks: Sequence[Fork], news: asyncio.Event) -> AsyncIterator[None]:
     """Set `news` whenever a sub-run's stream has come to its end."""
     unended = [fork.stored.run.id for fork in forks if fork.stored.run.status not in ENDED]
-    followers = [asyncio.create_task(_follow(course, run_id, news)) for run_id in unended]
+    # Outside of the course: what the bus begins for all its followers must not belong to the run that came first.
+    followers = [asyncio.create_task(_follow(course, run_id, news), context=Context()) for run_id in unended]
     try:
         yield
     finally:

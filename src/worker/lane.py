@@ -106,7 +106,7 @@ class Lane:
                 await stop(self._writing)
 
     def _wake(self) -> None:
-        if self._writing is None:
+        if self._waiting and self._writing is None:
             self._writing = self._loop.create_task(self._write())
 
     async def _write(self) -> None:

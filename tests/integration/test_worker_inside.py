@@ -258,3 +258,20 @@ async def test_reports_keep_their_place_and_their_words(ports: adapters.Ports) -
         assert (first[1]["more"], fragment[1]) == (more, {"text": f"{number}"})
         thoughts -= {str(first[1]["text"]), str(second[1]["text"])}
     assert thoughts == set()
+
+
+@on_each_adapter
+async def test_a_thread_of_the_run_is_heard_at_once(ports: adapters.Ports) -> None:
+    """It carries the run with it, and wakes the loop, which has nothing else to do."""
+    floor, go_on = floor_on(ports), asyncio.Event()
+
+    async def thinking(_: Request) -> AsyncGenerator[Piece]:
+        await asyncio.to_thread(report, EventKind.THINKING, "in a thread", {"text": "…"})
+        await go_on.wait()
+        yield Fragment("a")
+
+    async with working(floor, Acting(thinking), "w1"):
+        run_id = (await floor.accept("one")).run_id
+        assert kinds(await floor.told(run_id, until=0)) == ["thinking"]
+        go_on.set()
+        assert kinds(await stored_as_told(floor, run_id)) == ["thinking", "'a'", "done"]

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from datetime import timedelta
 from functools import partial
 from typing import Final
 
 import pytest
 
-from shared.events import Json, encode_data
+from shared.events import Event, Json, encode_data
 from shared.forks import Fork, session_of
 from shared.run import ENDED, RunStatus
 from shared.settings import Settings
@@ -18,7 +19,7 @@ from tests.support.scenes import on
 from tests.support.taps import Barrier, once, refuse, tap, times
 from tests.support.workshop import Workshop, cancelled, open_workshop, store_away, with_settings, working
 from worker.asking import ask_user
-from worker.course import NotInside
+from worker.course import Course, NotInside, current
 from worker.forking import REFUSAL, Result, Task, fork
 from worker.models.port import Fragment, ModelFailed, Piece, Request, Usage
 
@@ -423,6 +424,26 @@ async def test_a_store_that_is_away_is_waited_for(shop: Workshop) -> None:
         await pass_time(20)
         assert kinds(await shop.log(run_id)) == ["forked"] * 3 + [*SAID, "done"]
         assert len(await forks(shop, run_id)) == 3
+
+
+@in_a_workshop
+async def test_whoever_follows_the_sub_runs_is_not_inside(shop: Workshop) -> None:
+    """What the bus begins then, and keeps for others, does not hold on to the run that came first."""
+    door, seen = shop.door(), list[Course | None]()
+    follow = door.output.follow
+
+    async def seeing(run_id: str) -> AsyncGenerator[Sequence[Event]]:
+        seen.append(current())
+        async with aclosing(follow(run_id)) as batches:
+            async for batch in batches:
+                yield batch
+
+    setattr(door.output, "follow", seeing)  # noqa: B010 - mypy knows methods are not assigned to
+    async with working(shop, Acting(forking(), parts=PARTS), ports=door):
+        run_id = (await shop.accept()).run_id
+        await pass_time(10)
+        assert await shop.status(run_id) is RunStatus.DONE
+    assert seen == [None] * 3
 
 
 # --- Cancels and merges -----------------------------------------------------------------------------------------------
