@@ -13,8 +13,8 @@ class RunStatus(StrEnum):
     """Where a run stands. A `StrEnum`: comparing with the plain word is right."""
 
     PENDING = "pending"  # accepted and stored, no worker yet
-    RUNNING = "running"  # claimed by a worker, nothing written yet
-    STREAMING = "streaming"  # at least one fragment is out
+    RUNNING = "running"  # claimed by a worker, nothing of its reply written yet
+    STREAMING = "streaming"  # at least one fragment or tool call is out
     DONE = "done"
     FAILED = "failed"  # retries exhausted
     CANCELLED = "cancelled"  # by the user
