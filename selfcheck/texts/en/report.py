@@ -27,5 +27,6 @@ TEXTS: Final = {
     "matrix": "may a run move from (row) to (column)?",
     "yes": "yes",
     "no": "no",
+    "and": " and ",
     "none": "none",
 }
