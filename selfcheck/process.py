@@ -9,8 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from typing import IO, BinaryIO
+from collections.abc import Callable, Mapping
+from typing import IO, BinaryIO, Protocol
 
 import msgspec
 
@@ -30,10 +30,31 @@ _FAULTS = {"exercise_raised", "exercise_strayed", "illegal_transition"}
 _TREE_FILES = tuple(shape.file for shape in SHAPES)
 
 
+class Process(Protocol):
+    """What is asked of a process: what `subprocess.Popen[bytes]` has, its three streams piped to us."""
+
+    pid: int
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    def poll(self) -> int | None:
+        """Return the exit code, None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code, waiting for it; raises `subprocess.TimeoutExpired`."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once."""
+        ...
+
+
 class Service:
     """A running service. Made by `start`; `stop` is safe to call at any time and more than once."""
 
-    def __init__(self, spec: ServiceSpec, processes: "dict[str, subprocess.Popen[bytes]]") -> None:
+    def __init__(self, spec: ServiceSpec, processes: Mapping[str, Process]) -> None:
         self.spec = spec
         self.log = Logbook(spec.token, self._on_line, self._on_stack)
         self.fault: Line | None = None  # the line that tells which exercise went wrong inside the service, and how

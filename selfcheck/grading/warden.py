@@ -13,8 +13,9 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, TypeAlias
 
 import msgspec
 
@@ -26,15 +27,18 @@ LOOK_EVERY_S = 0.25
 JUDGES_MEMORY = 1024 * MIB  # a judge takes 50; what it reads of a submission is bounded, but it may be odd
 JUDGES_PROCESSES = 8
 
+Judging: TypeAlias = Callable[[Place, Path, Callable[[Said], None]], None]
+"""Judges the tree in a room, and says what comes of it."""
 
-def main() -> None:
+
+def main(judge: Judging = verdict.judge) -> None:
     """Carry out the orders that come on standard input, for the place that the first argument describes."""
     place = msgspec.json.decode(sys.argv[1], type=Place)
     os.chdir("/")  # not the kit: that is where others would look first
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     descendants.adopt()
     gc.freeze()
-    warden = Warden(place, sys.stdin.buffer, sys.stdout.buffer)
+    warden = Warden(place, sys.stdin.buffer, sys.stdout.buffer, judge)
     while line := sys.stdin.buffer.readline():
         order = msgspec.json.decode(line, type=Order)
         warden.carry_out(order)
@@ -44,8 +48,9 @@ def main() -> None:
 class Warden:
     """Carries out orders. Each has one judge of its own, and nothing of it is there when its last line is said."""
 
-    def __init__(self, place: Place, orders: BinaryIO, answers: BinaryIO) -> None:
+    def __init__(self, place: Place, orders: BinaryIO, answers: BinaryIO, judge: Judging = verdict.judge) -> None:
         self._place = place
+        self._judge = judge
         self._orders = orders
         self._answers = answers
 
@@ -99,7 +104,7 @@ class Warden:
             descendants.end_with_parent()
             _, most = resource.getrlimit(resource.RLIMIT_DATA)
             resource.setrlimit(resource.RLIMIT_DATA, (JUDGES_MEMORY if most < 0 else min(JUDGES_MEMORY, most), most))
-            verdict.judge(self._place, Path(order.room), self._say)
+            self._judge(self._place, Path(order.room), self._say)
             code = 0
         except KodaError as fault:
             self._say(Said("trouble", problem=str(fault)))

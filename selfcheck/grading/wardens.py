@@ -24,8 +24,9 @@ _PROGRAM: Final = "from selfcheck.grading.warden import main; main()"
 class Held:
     """One warden: started by `start`, and again when it was lost and there is something to do."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, program: str = _PROGRAM) -> None:
         self._place = place
+        self._program = program
         self._process: subprocess.Popen[bytes] | None = None
         self._starting = threading.Lock()
         self._reading = threading.Lock()
@@ -84,7 +85,7 @@ class Held:
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
-            program = [sys.executable, "-c", _PROGRAM, msgspec.json.encode(self._place).decode()]
+            program = [sys.executable, "-c", self._program, msgspec.json.encode(self._place).decode()]
             self._process = subprocess.Popen(  # noqa: S603
                 program,
                 stdin=subprocess.PIPE,
