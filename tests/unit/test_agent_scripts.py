@@ -11,6 +11,7 @@ from tests.support.models import reply_of, said
 from tests.support.moved_loop import pass_time, run
 from tests.support.scenes import on
 from tests.support.workshop import Workshop, open_workshop, working
+from worker import monitor
 from worker.course import NotInside
 from worker.models.agent import AGENT_SCRIPTS
 from worker.models.script import Act, Script, Tell
@@ -66,6 +67,22 @@ async def test_the_agent_does_all_that_a_run_can_do(shop: Workshop, word: str, i
     parts = [found.stored for found in await shop.store.forks_of(run_id)]
     assert [part.run.status for part in parts] == ["done", "done", "failed" if failed else "done"]
     assert outline(kinds(await shop.log(parts[0].run.id))) == ["thinking", "delta", "done"]
+
+
+@in_a_workshop
+async def test_an_agent_whose_reports_all_fail_does_the_same(shop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log lacks the reports and nothing else: questions and sub-runs are part of what it does."""
+    heard = await shop.log(await played(shop, "#agent", "the green one"))
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(monitor, "_checked", broken)
+    unheard = await shop.log(await played(shop, "#agent", "the green one"))
+    assert {event.kind for event in heard} - {event.kind for event in unheard} == {*monitor.MEMBERS}
+    assert kinds(unheard) == kinds([event for event in heard if event.kind not in monitor.MEMBERS])
+    assert unheard[-1].data == heard[-1].data
+    assert len(shop.notes.of("report_dropped")) == 5 + 3
 
 
 @in_a_workshop
