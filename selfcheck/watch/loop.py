@@ -86,7 +86,7 @@ class Loop:
             return True
         match event:
             case Saved():
-                self._wait_s = SETTLE_S
+                self._wait_s, self._patient = SETTLE_S, False
             case Noted(words):
                 self._board.note = words
                 self._screen.news(self._board)
