@@ -108,7 +108,7 @@ def _reason(trouble: Exception, service: Service, exit_code: int | None) -> Outc
     if isinstance(trouble, Unavailable):
         rule = say("playing.service_answers", service=service_name(trouble))
         return Outcome(State.ENVIRONMENT, Finding(rule, "", "", recognised(trouble.problem)))
-    actual = say("playing.ended", code=str(exit_code))
+    actual = say("playing.broke_off") if exit_code is None else say("playing.ended", code=str(exit_code))
     return Outcome(State.CRASHED, Finding(say("playing.goes_on"), "", say("playing.runs_on"), actual))
 
 

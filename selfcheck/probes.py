@@ -4,6 +4,7 @@ What comes back is spelled out by type, so that an object that claims to equal e
 arrives at the judge as what it is.
 """
 
+import re
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -15,8 +16,11 @@ from shared.run import Run, RunStatus
 
 T = TypeVar("T")
 
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,16}\b")
+
 TREE_FILES = tuple({shape.file for shape in SHAPES})
 LONGEST_TEXT = 200  # of what an exercise's objects say of themselves
+MOST_HEARD = 10_000  # of it, before what is not to be shown is taken out
 MOST_EMITTED = 20_000  # twice what any case calls for
 
 
@@ -167,8 +171,11 @@ def raised_at(raised: BaseException) -> str:
 
 
 def safely(say: Callable[[], str]) -> str:
-    """Return what a foreign object says of itself, cut to a length, or that it cannot say it."""
+    """Return what a foreign object says of itself, cut to a length, or that it cannot say it.
+
+    Where it lies in memory is left out: that is another place in the next run, and no result may differ by it.
+    """
     try:
-        return str(say())[:LONGEST_TEXT].encode("utf-8", "replace").decode()
+        return _ADDRESS.sub("", str(say())[:MOST_HEARD])[:LONGEST_TEXT].encode("utf-8", "replace").decode()
     except BaseException as failure:
         return f"<it cannot say: {type(failure).__name__}>"

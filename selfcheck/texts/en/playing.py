@@ -36,6 +36,7 @@ TEXTS: Final = {
     "was_refused": "it was refused",
     "did_not_come": "it did not come",
     "runs_on": "it runs on",
+    "broke_off": "it broke the connection off and runs on",
     "ended": "it ended with exit code {code}",
     "process_ended": "the process ended with exit code {code}",
     "file_problem": "{file} {problem}",

@@ -36,6 +36,7 @@ TEXTS: Final = {
     "was_refused": "被拒绝了",
     "did_not_come": "没有等到",
     "runs_on": "继续运行",
+    "broke_off": "服务中断了连接，自己却还在运行",
     "ended": "服务结束了，退出码 {code}",
     "process_ended": "进程结束了，退出码 {code}",
     "file_problem": "{file} {problem}",
