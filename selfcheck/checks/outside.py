@@ -77,10 +77,12 @@ def when_done(stage: Stage, runs: list[Json]) -> None:
     with stage.watch(first.run_id) as waiter:
         stage.gate(None)
         waiter.rest()
+    stage.gate(0)
     second = stage.say(session, "Thank you!", merges=False)
     note(stage, runs, first, second, 0, "done")
     expect_new_run(first, second, say("checks.second_done", run=stage.name(first.run_id)))
     with stage.watch(second.run_id) as later:
+        stage.gate(None)
         later.rest()
 
 

@@ -58,10 +58,11 @@ def _did(answer: dict[str, Json]) -> Message:
 
 def late_write(stage: Stage) -> None:
     """Let a run end, then wake its worker, which still believes the run to be running, and writes."""
-    stage.gate(None)
+    stage.gate(0)
     session = stage.new_session()
     run = stage.say(session, "My lamp arrived broken, I would like a refund.").run_id
     with stage.watch(run) as waiter:
+        stage.gate(None)
         waiter.rest()
     before = len(stage.history(session))
     stage.expect_refusals()
