@@ -28,7 +28,7 @@ typecheck: .venv/.with-dev ## types
 check: lint typecheck proofs test ## all that proves the kit
 
 # Sub-commands of selfcheck that prove something of the kit itself.
-PROOFS :=
+PROOFS := verify
 proofs: .venv/.with-core ## what the kit proves of itself
 	@set -e; for each in $(PROOFS); do $(BIN)/selfcheck $$each; done
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import typer
 
-from selfcheck.commands import chat, diff, doctor, experiment, grade, hint, interview, reset, run, serve, watch
+from selfcheck.commands import chat, diff, doctor, experiment, grade, hint, interview, reset, run, serve, verify, watch
 from selfcheck.commands.common import speak
 from selfcheck.commands.frame import ClickException, Command, Group, tell_mistake
 from selfcheck.interrupts import INTERRUPTED
@@ -30,6 +30,7 @@ app.command("watch", cls=Command, help=str(say("help.watch")))(watch.command)
 app.command("hint", cls=Command, help=str(say("help.hint")))(hint.command)
 app.command("diff", cls=Command, help=str(say("help.diff")))(diff.command)
 app.command("reset", cls=Command, help=str(say("help.reset")))(reset.command)
+app.command("verify", cls=Command, help=str(say("help.verify")))(verify.command)
 app.command("grade", cls=Command, help=str(say("help.grade")))(grade.command)
 app.command("serve", cls=Command, help=str(say("help.serve")))(serve.command)
 app.command("chat", cls=Command, help=str(say("help.chat")))(chat.command)

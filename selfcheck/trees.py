@@ -120,8 +120,17 @@ def is_untouched(tree: Path, number: int) -> bool:
 
 def outside_differs(tree: Path) -> bool:
     """Say whether anything but the bodies differs from the starter as it came. True when a file cannot be read."""
+    return bool(differing_outside(tree))
+
+
+def differing_outside(tree: Path) -> list[str]:
+    """Return the files in which anything but the bodies differs from the starter as it came, or that cannot be read."""
+    return [file for file in _files(EXERCISES) if _differs_outside(tree / file)]
+
+
+def _differs_outside(path: Path) -> bool:
     try:
-        return any(_outside(read_source(tree / file)) != _outside(pristine(file)) for file in _files(EXERCISES))
+        return _outside(read_source(path)) != _outside(pristine(path.name))
     except (Unusable, RecursionError):
         return True
 

@@ -42,10 +42,11 @@ class Said(msgspec.Struct, frozen=True):
     """One line that comes back.
 
     `flags`: what is to be said of the submission. `played`: how a check came out, before anybody asks whose fault it
-    is. `judged`: the same check's final result. `trouble`: the judge cannot go on. `end`: the last line.
+    is. `judged`: the same check's final result. `trouble`: the judge cannot go on. `left`: what
+    outlived its judge. `end`: the last line.
     """
 
-    kind: Literal["flags", "played", "judged", "trouble", "end"]
+    kind: Literal["flags", "played", "judged", "trouble", "left", "end"]
     flags: tuple[str, ...] = ()
     same: tuple[int, ...] = ()  # with flags: the exercises that are as the solution has them
     check: Mapping[str, object] | None = None

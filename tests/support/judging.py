@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
-
-import pytest
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from selfcheck.trees import EXERCISES, spliced
 from shared.events import Json
+
+if TYPE_CHECKING:
+    import pytest  # which need not be installed where only the kit is proved
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -174,7 +175,7 @@ class TwoAtOnce(Generic[K, V]):
         return self._runs[name].result()
 
 
-def rooms(factory: pytest.TempPathFactory) -> Callable[[], Path]:
+def rooms(factory: "pytest.TempPathFactory") -> Callable[[], Path]:
     """Return what gives a folder of its own at each call, from any thread: the factory is no thing for two threads."""
     root, numbers = factory.mktemp("rooms"), itertools.count()
 

@@ -11,6 +11,7 @@ TEXTS: Final = {
     "diff": "Show what the solution changes in the starter.",
     "reset": "Put one exercise back as it came; a dated copy of the file is kept.",
     "doctor": "Say what the kit stands on: Python, packages, trees, ports, services, settings.",
+    "verify": "Prove the kit: both trees, wrong submissions, texts, screens.",
     "grade": "Judge many submissions, each on its own and out of the solution's reach.",
     "serve": "Run the service for hands and curl, in memory, until Ctrl-C.",
     "chat": "Talk to the service: a small front end in the terminal, or with messages on standard input, one a line.",

@@ -1,0 +1,1 @@
+"""`selfcheck verify`: the kit proves itself, part by part, and counts what was proved."""
