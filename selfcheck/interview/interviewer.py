@@ -12,6 +12,7 @@ from selfcheck.interview.questions import QUESTIONS, Question
 from selfcheck.interview.score import read_best, write_best
 from selfcheck.keyboard import YES
 from selfcheck.texts import Words, say
+from selfcheck.wrapping import prose
 
 ENOUGH = frozenset({"q", "quit", "退出"})
 
@@ -56,7 +57,7 @@ def interview(questions: Sequence[Question], answer: Callable[[], str | None]) -
             raise Enough
         return line.strip().lower()
 
-    out.print(Text(str(say("interview.welcome", count=len(questions)))))
+    out.print(prose(str(say("interview.welcome", count=len(questions)))))
     try:
         for number, question in enumerate(questions, 1):
             _show_question(question, number, len(questions))
@@ -76,7 +77,7 @@ def interview(questions: Sequence[Question], answer: Callable[[], str | None]) -
 def _tick(question: Question, ask: Callable[[Words], str]) -> int:
     had = 0
     for number, point in enumerate(question.key_points, 1):
-        out.print(Padding(Text(f"{number}. {point}"), (0, 0, 0, 2)))
+        out.print(Padding(prose(f"{number}. {point}"), (0, 0, 0, 2)))
         had += ask(say("interview.had_it")) in YES
     return had
 
@@ -84,7 +85,7 @@ def _tick(question: Question, ask: Callable[[Words], str]) -> int:
 def _show_question(question: Question, number: int, count: int) -> None:
     out.print()
     out.print(Text(str(say("interview.number", number=number, count=count, name=question.name)), "dim"))
-    out.print(Text(str(question.asked), "bold"))
+    out.print(prose(str(question.asked), "bold"))
 
 
 def _show_rest(question: Question) -> None:
@@ -100,7 +101,7 @@ def _show(title: Words, lines: Sequence[Words], *, numbered: bool = False) -> No
     rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")
     for number, line in enumerate(lines, 1):
-        rows.add_row(f"{number}." if numbered else "-" if plain() else "•", Text(str(line)))
+        rows.add_row(f"{number}." if numbered else "-" if plain() else "•", prose(str(line)))
     out.print(Padding(rows, (0, 0, 0, 2), expand=False))
 
 
