@@ -19,7 +19,7 @@ from gateway.line import BATCH, Closed, Common, Line, Start
 from gateway.problems import answer
 from gateway.sessions import parse_cursor
 from gateway.waiter import Waiter
-from shared.envelope import LONGEST_REASON, VERSION, CloseCode
+from shared.envelope import VERSION, CloseCode, fitting
 from shared.errors import InvalidField, KodaError
 from shared.logs import logger, note
 from shared.metrics import Counter
@@ -112,9 +112,7 @@ class Sockets:
                     asked if isinstance(asked, Closed) else await self._carry(asked, ear, BATCH in _extensions(scope))
                 )
                 note(log, "socket_closed", code=closed.code.value, why=closed.reason)
-                await ear.send(
-                    {"type": "websocket.close", "code": closed.code.value, "reason": _fitting(closed.reason)}
-                )
+                await ear.send({"type": "websocket.close", "code": closed.code.value, "reason": fitting(closed.reason)})
             except OSError as gone:  # as ASGI servers may say it
                 note(log, "client_dropped", logging.WARNING, why=str(gone))
         if ear.stalled:
@@ -137,8 +135,3 @@ class Sockets:
 def _extensions(scope: Scope) -> dict[str, object]:
     extensions: dict[str, object] | None = scope.get("extensions")
     return extensions or {}
-
-
-def _fitting(reason: str) -> str:
-    """Return as much of a reason as a close frame holds."""
-    return reason.encode()[:LONGEST_REASON].decode(errors="ignore")

@@ -83,3 +83,8 @@ def shortened(data: Json) -> Json:
             return {name: shortened(value) for name, value in data.items()}
         case _:
             return data
+
+
+def fitting(reason: str) -> str:
+    """Return as much of a reason as a close frame holds."""
+    return reason.encode()[:LONGEST_REASON].decode(errors="ignore")

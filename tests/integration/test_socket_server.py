@@ -27,6 +27,8 @@ PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
 FLOOD = [*(delta(seq, "x" * 8000) for seq in range(1200)), done(1200)]
 """More than all buffers of a connection hold."""
 
+TOO_BIG = b"frame with 1048576 bytes exceeds limit of 65536 bytes"
+
 Runner = Callable[[Coroutine[None, None, None]], None]
 runners = pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
 
@@ -106,7 +108,7 @@ async def send(client: httpx.AsyncClient) -> str:
 @pytest.mark.parametrize(
     ("sent", "code", "reason"),
     [
-        ("x" * (1 << 20), 1009, "frame with 1048576 bytes exceeds limit of 65536 bytes"),
+        ("x" * (1 << 20), 1009, TOO_BIG.decode()),
         (b"\x00", 1003, "frame: is binary; expected a text"),
         ("hello", 4400, "frame: is no JSON: Expecting value: line 1 column 1 (char 0)"),
         (["a"] * (MOST_PIECES + 9), 1009, f"a message in more than {MOST_PIECES} pieces"),
@@ -131,6 +133,34 @@ def test_a_client_can_read_why_it_was_closed(
 
     runner(patient(main))
     assert [record.getMessage() for record in caplog.records if record.levelname != "INFO"] == []
+
+
+@runners
+def test_a_reason_waits_for_a_client_that_sends_first(runner: Runner) -> None:
+    """A client that looks at nothing before it has sent a whole MiB finds the code all the same, and no reset."""
+
+    def send_and_read(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.sendall(UPGRADE % b"/sessions/s/socket")
+            while b"session_opened" not in client.recv(4096):
+                pass
+            client.sendall(b"\x81\xff" + (1 << 20).to_bytes(8, "big") + bytes(4))
+            for _ in range(16):
+                client.sendall(bytes(1 << 16))
+            received = b""
+            while more := client.recv(4096):
+                received += more
+            return received
+
+    async def main() -> None:
+        async with serving(house()) as (server, port):
+            for _ in range(3):
+                assert b"\x88" + bytes((2 + len(TOO_BIG),)) + b"\x03\xf1" + TOO_BIG in await asyncio.to_thread(
+                    send_and_read, port
+                )
+            await until_left(server)
+
+    runner(patient(main))
 
 
 @runners
@@ -249,6 +279,27 @@ def test_pings_of_the_protocol_do_not_pile_up(runner: Runner) -> None:
     runner(patient(main))
 
 
+@runners
+def test_who_reads_on_is_read_from_again(runner: Runner) -> None:
+    """A client that did not read for a while has its frames answered when it does."""
+
+    async def main() -> None:
+        gateway = house()
+        async with serving(gateway) as (server, port), raw(port) as (reader, writer):
+            await gateway.streaming()
+            await gateway.end(FLOOD)
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(UPGRADE % b"/sessions/s/socket")
+            await until_held(server)
+            writer.write(masked(1, b'{"type":"ping"}') + masked(9, b"pong me"))
+            writer.transport.resume_reading()  # type: ignore[attr-defined]
+            tail = b""
+            while b"pong me" not in tail:
+                tail = tail[-9:] + await reader.read(1 << 16)
+
+    runner(patient(main))
+
+
 async def flood(client: socket.socket, data: bytes) -> None:
     """Send without an end."""
     loop = asyncio.get_running_loop()
@@ -271,15 +322,20 @@ def test_a_client_that_never_pongs_reads_why_it_is_closed(runner: Runner, caplog
 
 
 @runners
+@pytest.mark.parametrize("sent", [b"", masked(3, b"")])
 def test_a_goodbye_that_nobody_answers_is_not_waited_for(
-    runner: Runner, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    runner: Runner, sent: bytes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A client that is closed and stays is cut off after a moment."""
+    """A client that is closed, by a line or because of what it has sent, and stays, is cut off after a moment."""
     monkeypatch.setattr("gateway.websocket.GOODBYE_S", 0.05)
 
     async def main() -> None:
         async with serving(house()) as (server, port):
-            with closing(deaf_socket(port, b"/sessions/s/socket?v=2")) as client:
+            with closing(deaf_socket(port, b"/sessions/s/socket" + (b"" if sent else b"?v=2"))) as client:
+                client.setblocking(False)
+                while sent and b"session_opened" not in await asyncio.get_running_loop().sock_recv(client, 4096):
+                    pass
+                client.send(sent)
                 await reset(client)
             await until_left(server)
 

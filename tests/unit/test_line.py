@@ -146,6 +146,7 @@ def test_a_cancel_while_waiting_comes_when_it_is_its_turn() -> None:
         async with opening(gateway.app) as socket:
             await socket.frame()
             assert told(await socket.next(len(expected))) == expected
+            assert now() == 0, "what is there already waits for no ping"
 
     run(main())
 
@@ -176,6 +177,53 @@ def test_a_lost_ring_costs_a_ping_and_no_event() -> None:
             await gateway.ended(log(2))
             frames = await socket.next(3)
             assert (told(frames), now()) == (as_told(0, log(2)), 15.0)
+
+    run(main())
+
+
+def test_a_gateways_own_lines_need_no_bus() -> None:
+    """What a gateway has accepted itself, its own lines hear of at once, even while nothing can be rung."""
+
+    async def main() -> None:
+        gateway = house()
+        async with opening(gateway.app) as socket:
+            await socket.frame()
+            gateway.bus.away(True)
+            run_id = await send(gateway)
+            assert (brief(await socket.frame()), now()) == (("run_started", "0-", run_id), 0)
+
+    run(main())
+
+
+def test_an_end_that_the_stream_lost_is_found_with_a_ping() -> None:
+    """A run whose last events only the store has hangs nobody: the line looks it up."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.streaming()
+        async with opening(gateway.app) as socket:
+            await gateway.write(delta(0))
+            await socket.next(3)
+            await gateway.end(log(3))
+            assert (told(await socket.next(2)), now()) == (as_told(0, log(3))[2:], 15.0)
+
+    run(main())
+
+
+def test_a_frame_bears_the_time_of_its_sending() -> None:
+    """`at` is the gateway's clock when a frame leaves, whenever the event was written."""
+
+    async def main() -> None:
+        gateway = house()
+        await gateway.streaming()
+        async with opening(gateway.app) as socket:
+            await socket.next(2)
+            for seq in range(3):
+                gateway.clock.advance(timedelta(minutes=1))
+                await pass_time(0.01)
+                await gateway.publish(delta(seq))
+                frame = await socket.frame()
+                assert frame["at"] == gateway.clock.now().isoformat(timespec="milliseconds")
 
     run(main())
 
@@ -554,10 +602,11 @@ def test_a_gateway_that_stops_says_so() -> None:
         async with opening(gateway.app) as busy, opening(gateway.app, at("", "t")) as resting:
             await busy.next(2)
             await resting.frame()
-            await gateway.publish(*deltas(0, 3))
+            many = [delta(seq, "x" * 8000) for seq in range(50)]  # more than is sent at once
+            await gateway.publish(*many)
             gateway.feeds.stop()
             assert ((await busy.closed())[0], (await resting.closed())[0], now()) == (1001, 1001, 0)
-            assert told(busy.frames[2:]) == as_told(0, deltas(0, 3))[1:]
+            assert told(busy.frames[2:]) == as_told(0, many)[1:]
 
     run(main())
 

@@ -206,6 +206,20 @@ def test_binary_ends_the_line() -> None:
     run(main())
 
 
+def test_the_first_mistake_is_the_one_that_is_told() -> None:
+    """What comes behind it changes nothing."""
+
+    async def main() -> None:
+        gateway = house()
+        async with opening(gateway.app) as socket:
+            await socket.frame()
+            socket.say_text("[]")
+            socket.say_binary(b"")
+            assert (await socket.closed())[0] == 4400
+
+    run(main())
+
+
 def test_a_fault_of_ours_is_logged_and_not_shown(caplog: pytest.LogCaptureFixture) -> None:
     """Whatever goes wrong while a frame is taken, the client is told that it is not its own."""
 
