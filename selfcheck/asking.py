@@ -67,6 +67,16 @@ class Asking:
             if refused.status != HTTPStatus.CONFLICT:
                 raise
 
+    def answer(self, run_id: str, question_id: str, text: str) -> bool:
+        """Answer a question of a run; return whether it counts: the question may have had its answer, or its time."""
+        try:
+            self._ask("POST", f"/runs/{quote(run_id, safe='')}/answers", {"question_id": question_id, "text": text})
+        except Refused as refused:
+            if refused.status != HTTPStatus.CONFLICT:
+                raise
+            return False
+        return True
+
     def _ask(self, method: str, path: str, document: dict[str, str] | None = None) -> bytes:
         try:
             answer = self._client.request(method, path, json=document)

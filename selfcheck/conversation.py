@@ -1,7 +1,8 @@
 """A small front end, made of what a front end is made of: messages by POST, `client.follow`, and the projection.
 
 One thread follows the run that is shown and does nothing else; all that is kept or printed is the main thread's. While
-a reply comes, the first key that is pressed holds the printing back until its line is typed.
+a reply comes, the first key that is pressed holds the printing back until its line is typed. What is typed while the
+run asks something is the answer. Where nobody types, the next line is, and without one the question runs out of time.
 """
 
 import signal
@@ -12,7 +13,8 @@ from queue import Empty
 
 import httpx
 
-from client.arrivals import Arrival, RunOpened
+from client.arrivals import Arrival, Question, ReadRun, RunOpened, SessionRead
+from client.effects import ShowQuestion
 from client.projection import SessionView, reduce
 from client.run_view import RunView
 from selfcheck.asking import Asking
@@ -27,6 +29,8 @@ from shared.text import clean
 
 LOOK_S = 0.05  # how often the keyboard is looked at while nothing arrives
 
+SAY, SKIP = "/say ", "/skip"  # what a line begins with, or is, that is no answer to an open question
+
 
 class Conversation:
     """The conversation of one session. `check` raises when there is no point in connecting again."""
@@ -40,6 +44,7 @@ class Conversation:
         self._screen = Screen(out, err)
         self._session = SessionView()
         self._shown = ""  # the run on the screen
+        self._due: set[str] = set()  # questions that have had no line of a script yet
 
     def talk(self) -> None:
         """Take messages and show the replies, until there are no more messages. Whoever types may end it by Ctrl-C.
@@ -64,7 +69,7 @@ class Conversation:
 
     def _begin(self) -> None:
         """Read the session, and show first what is going on in it."""
-        self._take(self._gateway.session(self._session_id))
+        self._take(_to_be_followed(self._gateway.session(self._session_id)))
         if self._keyboard.interactive:
             self._screen.aside(say("chat.session", session=self._session_id, replies=len(self._session.runs)))
             self._screen.aside(say("chat.keys"))
@@ -96,6 +101,8 @@ class Conversation:
         for effect in effects:
             if effect.run_id == self._shown:
                 self._screen.show(effect)
+                if isinstance(effect, ShowQuestion):
+                    self._due.add(effect.question.question_id)
 
     def _is_going_on(self, run_id: str) -> bool:
         run = self._session.runs.get(run_id)
@@ -122,7 +129,7 @@ class Conversation:
             try:
                 self._look(inbox)
                 if self._is_going_on(run.run_id):
-                    self._correct()
+                    self._speak()
             except KeyboardInterrupt:
                 if stopping:
                     raise
@@ -131,11 +138,11 @@ class Conversation:
                     self._gateway.cancel(run.run_id)
 
     def _look(self, inbox: Inbox) -> None:
-        """Show what arrives, until the run is over or a key is pressed."""
+        """Show what arrives, until the run is over, a key is pressed, or a script has to answer."""
         if self._session.runs[self._shown].waiting or self._screen.voided:
             self._screen.spin()
         with self._keyboard.watched(), _interrupts() as interrupted:
-            while self._is_going_on(self._shown) and not self._keyboard.pressed():
+            while self._is_going_on(self._shown) and not self._keyboard.pressed() and not self._waits_for_script():
                 if interrupted.is_set():
                     break
                 self._receive(inbox)
@@ -153,10 +160,41 @@ class Conversation:
             raise arrival
         self._take(arrival)
 
-    def _correct(self) -> None:
-        line = self._line()
+    def _waits_for_script(self) -> bool:
+        return not self._keyboard.interactive and self._asked() is not None
+
+    def _asked(self) -> Question | None:
+        """Return what the run on the screen asks. Of a reply that is void, and to a script, nothing is asked twice."""
+        run = self._session.runs.get(self._shown)
+        if run is None or self._screen.voided:
+            return None
+        asked = (each for id_, each in run.questions.items() if self._keyboard.interactive or id_ in self._due)
+        return next(asked, None)
+
+    def _speak(self) -> None:
+        """Take a line while a reply comes: the answer to what is asked, or a correction."""
+        question = self._asked()
+        try:
+            line = self._line()
+        except EOFError:
+            if question is None or self._keyboard.interactive:
+                raise
+            line = SKIP  # a script that has ended still wants to see what it began
         with self._problems_told():
-            self._send(line)
+            if question is None:
+                self._send(line)
+            else:
+                self._reply(question, line)
+
+    def _reply(self, question: Question, line: str) -> None:
+        if line.startswith(SAY):
+            self._send(line.removeprefix(SAY))
+            return
+        self._due.discard(question.question_id)
+        if line.strip() in ("", SKIP):
+            self._screen.aside(say("chat.skipped", default=question.default))
+        elif not self._gateway.answer(self._shown, question.question_id, line):
+            self._screen.aside(say("chat.too_late"))
 
     @contextmanager
     def _problems_told(self) -> Iterator[None]:
@@ -167,6 +205,13 @@ class Conversation:
             if not self._keyboard.interactive:
                 raise
             self._screen.aside(explained(problem), "red")
+
+
+def _to_be_followed(session: SessionRead) -> SessionRead:
+    """Return a session of which all that goes on is still to come: a text alone would not say what is asked."""
+    return SessionRead(
+        tuple(each if each.ended is not None else ReadRun(each.run_id, "", None, None) for each in session.runs)
+    )
 
 
 @contextmanager

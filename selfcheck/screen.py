@@ -9,12 +9,17 @@ import re
 from rich.console import Console
 from rich.status import Status
 
+from client.arrivals import Answer, Question, Tool
 from client.effects import (
     AppendText,
     Effect,
     ReplaceText,
+    ShowAnswer,
     ShowEnd,
+    ShowFork,
     ShowInterrupted,
+    ShowQuestion,
+    ShowThought,
     ShowTool,
     StartSpinner,
     StopSpinner,
@@ -64,14 +69,32 @@ class Screen:
                 self._write(fragment)
             case ReplaceText(_, reply, why):
                 self._replace(reply, why)
-            case ShowTool(_, tool) if not self.voided:
-                self.fresh_line()
-                became = say("chat.asked") if tool.result is None else say("chat.answered")
-                self._write(f"[{tool.name}: {became}]\n")
+            case ShowTool() | ShowThought() | ShowFork() | ShowQuestion() | ShowAnswer() if not self.voided:
+                self._work(effect)
             case ShowInterrupted():
                 self.aside(say("chat.reconnecting"))
             case ShowEnd(_, status, message):
                 self._end(status, message)
+
+    def _work(self, effect: ShowTool | ShowThought | ShowFork | ShowQuestion | ShowAnswer) -> None:
+        """Show what a run does besides replying: what it says itself on its console, what is told of it beside that."""
+        match effect:
+            case ShowTool(_, tool):
+                self.fresh_line()
+                self._write(f"[{tool.name}: {text(_outcome(tool))}]\n")
+            case ShowThought(_, thought):
+                self.aside(say("chat.thinking", thought=thought.message))
+            case ShowFork(_, fork):
+                self.aside(say("chat.forked", number=fork.number + 1, title=fork.title))
+            case ShowQuestion(_, question):
+                self._ask(question)
+            case ShowAnswer(_, answer):
+                self.aside(_goes_on(answer))
+
+    def _ask(self, question: Question) -> None:
+        self.fresh_line()
+        self._write(f"? {question.text}\n")
+        self.aside(say("chat.question_keys", default=question.default))
 
     def aside(self, words: Words, style: str = "dim") -> None:
         """Say something about the conversation. In a file of replies it leaves no trace."""
@@ -122,6 +145,19 @@ class Screen:
             self.aside(say("chat.failed_with", message=message) if message else say("chat.failed"), "red")
         elif status is RunStatus.CANCELLED:
             self.aside(say("chat.stopped"))
+
+
+def _outcome(tool: Tool) -> Words:
+    if tool.result is None:
+        return say("chat.asked")
+    if not tool.ok:
+        return say("chat.failed_with", message=tool.message) if tool.message else say("chat.failed")
+    return tool.message or say("chat.answered")
+
+
+def _goes_on(answer: Answer) -> Words:
+    taken, default = say("chat.answer_taken", answer=answer.text), say("chat.default_taken", answer=answer.text)
+    return taken if answer.answered else default
 
 
 def _harmless(shown: str) -> str:

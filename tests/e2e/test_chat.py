@@ -63,7 +63,8 @@ def typing(puppet: Puppet) -> Iterator[Terminal]:
 def asked(puppet: Puppet) -> tuple[str, Json]:
     """Return the next POST, without the message's id, which is a new one each time."""
     path, document = puppet.asked.get(timeout=WAIT_S)
-    if isinstance(document, dict):
+    if path == "/chat":
+        assert isinstance(document, dict)
         assert document.pop("message_id")
     return path, document
 
@@ -154,16 +155,116 @@ def test_a_reply_cannot_command_the_terminal(puppet: Puppet) -> None:
 
 
 def test_a_run_that_is_going_on_is_shown_first(puppet: Puppet) -> None:
-    """A session that is taken up again goes on where its snapshot ends."""
+    """A session that is taken up again shows it whole, with what it asks: its text alone would not say that."""
     runs: list[Json] = [
         {"run_id": "q", "status": "done", "text": "old"},
         {"run_id": "r", "status": "streaming", "text": "It "},
     ]
-    puppet.session.update(runs=runs, cursor="1-4")
-    puppet.say("r", 5, "works")
-    puppet.end("r", 6)
-    assert piped([], "--url", puppet.url, "--session", "s") == ("It works\n", "", 0)
-    assert puppet.cursors.get(timeout=WAIT_S) == ("r", "4")
+    puppet.session.update(runs=runs, cursor="1-1")
+    puppet.say("r", 0, "It ")
+    puppet.ask("r", 1)
+    puppet.answers.put((200, {"counted": True}))
+    puppet.say("r", 2, "works")
+    puppet.end("r", 3)
+    assert piped(["blue"], "--url", puppet.url, "--session", "s") == ("It \n? Red?\n> blue\nworks\n", KEYS, 0)
+    assert puppet.cursors.get(timeout=WAIT_S) == ("r", None)
+
+
+# --- From a pipe: a run that asks -------------------------------------------------------------------------------------
+
+
+KEYS = "(type the answer, or /say and a message; /skip or an empty line leaves it at: red)\n"
+
+
+def answer(text: str) -> tuple[str, Json]:
+    """Return the POST that an answer makes."""
+    return "/runs/r/answers", {"question_id": "q", "text": text}
+
+
+def test_the_line_behind_a_question_is_its_answer(puppet: Puppet) -> None:
+    """It goes to the run that asks; what the run goes on with is told, and the line after that is a message again."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    puppet.answers.put((200, {"counted": True}))
+    puppet.told("r", 1, "blue")
+    puppet.say("r", 2, "Blue it is.")
+    puppet.end("r", 3)
+    puppet.accept("p")
+    puppet.say("p", 0, "Bye.")
+    puppet.end("p", 1)
+    assert piped(["hi", "blue", "bye"], "--url", puppet.url, "--session", "s") == (
+        "> hi\n? Red?\n> blue\nBlue it is.\n> bye\nBye.\n",
+        f"{KEYS}(answered: blue)\n",
+        0,
+    )
+    assert [asked(puppet) for _ in range(3)] == [chat("hi"), answer("blue"), chat("bye")]
+
+
+@pytest.mark.parametrize(("lines", "echo"), [(["/skip"], "> /skip\n"), ([" "], ">  \n"), ([], "")])
+def test_a_question_may_run_out_of_time(puppet: Puppet, lines: list[str], echo: str) -> None:
+    """Nothing is sent for it, whether a script says so or has ended; the run is shown to its end all the same."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    puppet.told("r", 1, "red", answered=False)
+    puppet.say("r", 2, "Red it is.")
+    puppet.end("r", 3)
+    assert piped(["hi", *lines], "--url", puppet.url, "--session", "s") == (
+        f"> hi\n? Red?\n{echo}Red it is.\n",
+        f"{KEYS}(not answered; in time it goes on with: red)\n(nobody answered in time; it goes on with: red)\n",
+        0,
+    )
+    assert asked(puppet) == chat("hi")
+    assert puppet.asked.empty()
+
+
+def test_an_answer_that_is_late_ends_no_script(puppet: Puppet) -> None:
+    """Somebody else was faster: what counts comes with the run."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    puppet.answers.put((409, {"title": "Conflict", "answer": "green"}))
+    puppet.told("r", 1, "green")
+    puppet.end("r", 2)
+    assert piped(["hi", "blue"], "--url", puppet.url, "--session", "s") == (
+        "> hi\n? Red?\n> blue\n",
+        f"{KEYS}(too late: it takes no more answers)\n(answered: green)\n",
+        0,
+    )
+
+
+def test_a_message_can_be_sent_to_a_run_that_asks(puppet: Puppet) -> None:
+    """Merged, it voids the question; what is asked again under the same id waits for an answer of its own."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    puppet.accept("r", merged=True)
+    puppet.write("r", 1, EventKind.RERUN, {"reason": "merge"})
+    puppet.ask("r", 2)
+    puppet.answers.put((200, {"counted": True}))
+    puppet.told("r", 3, "blue")
+    puppet.end("r", 4)
+    assert piped(["hi", "/say to a friend", "blue"], "--url", puppet.url, "--session", "s") == (
+        "> hi\n? Red?\n> /say to a friend\n? Red?\n> blue\n",
+        f"{KEYS}(merged; the reply so far is void)\n{KEYS}(answered: blue)\n",
+        0,
+    )
+    assert [asked(puppet) for _ in range(3)] == [chat("hi"), chat("to a friend"), answer("blue")]
+
+
+def test_what_a_run_does_is_shown() -> None:
+    """A service of our own, and a run that does all that a run can: it thinks, uses tools, splits off, asks."""
+    out, err, code = piped(["#agent", "the same lamp"])
+    assert (out, err, code) == (
+        "> #agent\n"
+        "[order_status: asked]\n[order_status: delivered on Monday]\n[stock: asked]\n[stock: three left]\n"
+        "Thank you for writing in. I am having this looked into.\n"
+        "? Would you like your money back, or the same lamp again?\n"
+        "> the same lamp\n"
+        " The courier: All is well. The warehouse: All is well. The insurance: All is well."
+        " You would like the same lamp: it is on its way.\n",
+        "(thinking: A lamp that came broken: I look at the order first, and then at what can be done.)\n"
+        "(sub-task 1: The courier)\n(sub-task 2: The warehouse)\n(sub-task 3: The insurance)\n"
+        f"{KEYS.replace('red', 'your money back')}(answered: the same lamp)\n",
+        0,
+    )
 
 
 # --- In a terminal ----------------------------------------------------------------------------------------------------
@@ -268,6 +369,40 @@ def test_ctrl_c_stops_the_run_and_not_the_conversation(puppet: Puppet, typing: T
     typing.until("\n(stopped)\n> ")
     typing.type(CTRL_C)
     assert typing.left() == 0
+
+
+def test_what_is_typed_is_the_answer_to_a_question(puppet: Puppet, typing: Terminal) -> None:
+    """It need not be the first thing that is typed: an empty line leaves the question open, a message goes past it."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    typing.type("hi\n")
+    typing.until(f"? Red?\n{KEYS}")
+    typing.type("\n")
+    typing.until("(not answered; in time it goes on with: red)\n")
+    puppet.accept("p")
+    typing.type("/say and another thing\n")
+    typing.until("(not merged; it is answered after this)\n")
+    puppet.answers.put((200, {"counted": True}))
+    typing.type("blue\n")
+    assert [asked(puppet) for _ in range(3)] == [chat("hi"), chat("and another thing"), answer("blue")]
+    puppet.told("r", 1, "blue")
+    puppet.say("r", 2, "Blue it is.")
+    puppet.end("r", 3)
+    puppet.end("p", 0)
+    typing.until("> blue\n(answered: blue)\nBlue it is.\n> ")
+
+
+def test_ctrl_c_stops_a_run_that_asks(puppet: Puppet, typing: Terminal) -> None:
+    """A question that is open does not stand in its way."""
+    puppet.accept("r")
+    puppet.ask("r", 0)
+    typing.type("hi\n")
+    typing.until(KEYS)
+    puppet.answers.put((202, {"run_id": "r", "status": "running"}))
+    typing.type(CTRL_C)
+    assert [asked(puppet), asked(puppet)] == [chat("hi"), ("/runs/r/cancel", None)]
+    puppet.end("r", 1, EventKind.CANCELLED, reason="cancelled by the user")
+    typing.until("(stopped)\n> ")
 
 
 def test_ctrl_c_twice_leaves_a_run_that_does_not_stop(puppet: Puppet, typing: Terminal) -> None:

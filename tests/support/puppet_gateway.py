@@ -45,6 +45,15 @@ class Puppet:
         """Send a fragment on the run's stream."""
         self.write(run_id, seq, EventKind.DELTA, {"text": text})
 
+    def ask(self, run_id: str, seq: int) -> None:
+        """Ask "Red?" on the run's stream; "red" is the default."""
+        question: dict[str, Json] = {"question_id": "q", "question": "Red?", "default": "red"}
+        self.write(run_id, seq, EventKind.QUESTION, question)
+
+    def told(self, run_id: str, seq: int, text: str, *, answered: bool = True) -> None:
+        """Say on the run's stream what it goes on with."""
+        self.write(run_id, seq, EventKind.ANSWER, {"question_id": "q", "text": text, "answered": answered})
+
     def end(self, run_id: str, seq: int, kind: EventKind = EventKind.DONE, **data: Json) -> None:
         """End the run, and with it its stream."""
         self.write(run_id, seq, kind, data)

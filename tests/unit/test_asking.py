@@ -59,6 +59,22 @@ def test_a_run_that_has_ended_needs_no_stop(status: int) -> None:
     assert (server.requests[0].method, server.requests[0].url.raw_path) == ("POST", b"/lab/runs/a%2Fb/cancel")
 
 
+@pytest.mark.parametrize(("status", "counts"), [(200, True), (409, False)])
+def test_an_answer_counts_or_is_late(status: int, counts: bool) -> None:
+    """A question that has its answer, or had its time, takes no other; that is no mistake of the caller's."""
+    server = Server(status, b"{}")
+    assert asking(server).answer("a/b", "q", "取") is counts
+    (request,) = server.requests
+    assert (request.method, request.url.raw_path) == ("POST", b"/lab/runs/a%2Fb/answers")
+    assert msgspec.json.decode(request.content) == {"question_id": "q", "text": "取"}
+
+
+def test_an_answer_to_nothing_is_refused() -> None:
+    """The question is not this run's."""
+    with pytest.raises(Refused, match="refused with 404"):
+        asking(Server(404, b"{}")).answer("r", "q", "yes")
+
+
 @pytest.mark.parametrize(
     ("status", "body", "reason"),
     [

@@ -6,15 +6,19 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from client.arrivals import Tool
+from client.arrivals import Answer, Fork, Question, Thought, Tool
 from client.effects import (
     AppendText,
     Effect,
     Refetch,
     ReplaceText,
+    ShowAnswer,
     ShowEnd,
+    ShowFork,
     ShowInterrupted,
+    ShowQuestion,
     ShowReconnected,
+    ShowThought,
     ShowTool,
     StartSpinner,
     StopSpinner,
@@ -25,6 +29,8 @@ from selfcheck.screen import Screen
 from shared.run import RunStatus
 
 DONE = ShowEnd("r", RunStatus.DONE, "")
+ASKED = Question("q", "Red?", "red", "2026-01-01T00:02:00+00:00")
+KEYS = "(type the answer, or /say and a message; /skip or an empty line leaves it at: red)\n"
 
 
 def printed(*steps: Effect | Callable[[Screen], None], terminal: bool = False) -> tuple[str, str]:
@@ -63,6 +69,18 @@ def said(*texts: str) -> list[Effect]:
         ([ReplaceText("r", "b", "whim")], "b", "(whim; the reply so far is void)\n"),
         ([*said("a"), ShowTool("r", Tool("k", "look", "{}", None))], "a\n[look: asked]\n", ""),
         ([ShowTool("r", Tool("k", "look", "{}", "null"))], "[look: answered]\n", ""),
+        ([ShowTool("r", Tool("k", "look", "{}", '"it"', "seen"))], "[look: seen]\n", ""),
+        ([ShowTool("r", Tool("k", "look", "{}", "null", "gone", ok=False))], "[look: failed: gone]\n", ""),
+        ([ShowTool("r", Tool("k", "look", "{}", "null", ok=False))], "[look: failed]\n", ""),
+        ([*said("a"), ShowThought("r", Thought("I look", "I look at it"))], "a", "(thinking: I look)\n"),
+        ([*said("a"), ShowFork("r", Fork("sub", 0, "courier"))], "a", "(sub-task 1: courier)\n"),
+        ([*said("a"), ShowQuestion("r", ASKED)], "a\n? Red?\n", KEYS),
+        ([ShowAnswer("r", Answer("q", "blue", True))], "", "(answered: blue)\n"),
+        (
+            [ShowAnswer("r", Answer("q", "red", False))],
+            "",
+            "(nobody answered in time; it goes on with: red)\n",
+        ),
         (
             [*said("a"), ShowInterrupted("r"), ShowReconnected("r"), *said("b"), Refetch("r", 0)],
             "ab",
@@ -102,8 +120,14 @@ def test_a_reply_is_text_and_nothing_else(text: str, shown: str) -> None:
 def test_what_comes_of_a_void_reply_is_not_shown() -> None:
     """Between the answer that says merged and the rerun, the old reply goes on, and nobody wants to see it."""
     tool = ShowTool("r", Tool("k", "look", "{}", None))
+    work: list[Effect] = [
+        tool,
+        ShowThought("r", Thought("a", "a")),
+        ShowFork("r", Fork("sub", 0, "b")),
+        ShowQuestion("r", ASKED),
+    ]
     rerun = ReplaceText("r", "", "merge")
-    assert printed(*said("refund"), Screen.void, *said(" soon"), StopSpinner("r"), tool, rerun, *said("exchange")) == (
+    assert printed(*said("refund"), Screen.void, *said(" soon"), StopSpinner("r"), *work, rerun, *said("exchange")) == (
         "refund\nexchange",
         "(merged; the reply so far is void)\n",
     )

@@ -13,6 +13,14 @@ TEXTS: Final = {
     "snapshot": "the reply so far, at once",
     "gap": "the run has another history; the reply so far is void",
     "void": "{why}; the reply so far is void",
+    # what a run does besides replying
+    "thinking": "thinking: {thought}",
+    "forked": "sub-task {number}: {title}",
+    "question_keys": "type the answer, or /say and a message; /skip or an empty line leaves it at: {default}",
+    "skipped": "not answered; in time it goes on with: {default}",
+    "too_late": "too late: it takes no more answers",
+    "answer_taken": "answered: {answer}",
+    "default_taken": "nobody answered in time; it goes on with: {answer}",
     # how it goes
     "reconnecting": "the connection is lost; reconnecting",
     "asked": "asked",

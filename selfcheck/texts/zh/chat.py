@@ -13,6 +13,14 @@ TEXTS: Final = {
     "snapshot": "到目前为止的全部回复",
     "gap": "这个运行的历史已经变了；前面的回复作废",
     "void": "{why}；前面的回复作废",
+    # what a run does besides replying
+    "thinking": "思考：{thought}",
+    "forked": "子任务 {number}：{title}",
+    "question_keys": "直接输入就是回答，/say 后面的内容则作为消息发送；/skip 或空行表示不答，到时按默认：{default}",
+    "skipped": "没有回答；到时按默认继续：{default}",
+    "too_late": "太晚了，这个问题不再接受回答",
+    "answer_taken": "已回答：{answer}",
+    "default_taken": "没有人及时回答，按默认继续：{answer}",
     # how it goes
     "reconnecting": "连接断开，正在重连",
     "asked": "已调用",
