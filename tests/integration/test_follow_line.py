@@ -126,8 +126,9 @@ class Async:
 
 
 @pytest.fixture(params=[Sync, Async], ids=["sync", "async"])
-def hand(request: pytest.FixtureRequest) -> type[Sync] | type[Async]:
-    """Return each driver in turn."""
+def hand(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> type[Sync] | type[Async]:
+    """Return each driver in turn. Whatever proxy there is, it is not for us."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     driver: type[Sync] | type[Async] = request.param
     return driver
 
