@@ -10,9 +10,7 @@ from selfcheck.texts import say
 
 
 def command(
-    names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help=str(say("verifying.help_names")))
-    ] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help=str(say("verifying.help_names")))] = None,
     only: Annotated[str | None, typer.Option(metavar="PART", help=str(say("verifying.help_only")))] = None,
     json: Annotated[Path | None, typer.Option(help=str(say("verifying.help_json")))] = None,
     lang: Language = None,

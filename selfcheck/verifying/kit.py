@@ -79,8 +79,13 @@ class Golden(Protocol):
     SCREENS: Sequence[tuple[str, str, str]]
     FOLDER: Path
 
-    printed: Callable[[Path, str, str, str], str]
-    file_of: Callable[[str, str, str], Path]
+    def printed(self, folder: Path, tree: str, lang: str, colour: str, /) -> str:
+        """Return what is printed, made in a folder that is not there yet."""
+        ...
+
+    def file_of(self, tree: str, lang: str, colour: str, /) -> Path:
+        """Return where it is kept."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

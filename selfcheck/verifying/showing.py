@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from typing import Final
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
@@ -13,6 +12,7 @@ from selfcheck.console import plain
 from selfcheck.texts import Words, say
 from selfcheck.verifying.proof import Fault, Proof
 from selfcheck.verifying.submissions import Verdict
+from selfcheck.wrapping import wrapped
 
 _HOLDS: Final = ("✓", "+", "green")
 _WRONG: Final = ("✗", "x", "red")
@@ -54,22 +54,25 @@ class Screen:
 
     def proved(self, proof: Proof) -> None:
         """Show what was proved, or what is wrong."""
-        sign = _sign(_SKIPPED if proof.skipped else _WRONG if proof.faults else _HOLDS)
-        self._line(2, Text.assemble(sign, f" {f'{proof.count:>4}' if proof.count else '   -'}  ", str(proof.what)))
+        sign, style = _sign(_SKIPPED if proof.skipped else _WRONG if proof.faults else _HOLDS)
+        count = str(proof.count) if proof.count else "-"
+        self._lines(Text.assemble("  ", (sign, style), f"{count:>5}  "), str(proof.what))
         if proof.skipped:
-            self._line(9, Text(str(proof.skipped), "yellow"))
+            self._lines(Text(" " * 10), str(proof.skipped), "yellow")
         for fault in proof.faults:
             self._fault(fault)
 
     def _fault(self, fault: Fault) -> None:
-        self._line(9, Text.assemble((str(fault.what), "red"), f"  {fault.where}"))
-        expected, actual = say("verifying.expected", value=fault.expected), say("verifying.actual", value=fault.actual)
-        self._line(11, Text(str(expected)))
-        self._line(11, Text(str(actual)))
-        self._line(11, Text(str(fault.remedy), "yellow"))
+        self._lines(Text(" " * 10), f"{fault.what}  {fault.where}", "red")
+        for words in (say("verifying.expected", value=fault.expected), say("verifying.actual", value=fault.actual)):
+            self._lines(Text(" " * 12), str(words))
+        self._lines(Text(" " * 12), str(fault.remedy), "yellow")
 
-    def _line(self, indent: int, text: Text) -> None:
-        self._console.print(Padding(text, (0, 0, 0, indent), expand=False))
+    def _lines(self, begins: Text, words: str, style: str = "") -> None:
+        """Print words behind what begins the line, and in the same column where they go on."""
+        for line in wrapped(words, max(self._console.width - begins.cell_len, 20)):
+            self._console.print(Text.assemble(begins, (line, style)), soft_wrap=True)
+            begins = Text(" " * begins.cell_len)
 
     def result(self, proofs: Sequence[Proof], took_s: float) -> None:
         """Show the sum of it all."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from selfcheck.checks import CHECKS
 from selfcheck.early import DEFAULT_SEED
 from selfcheck.grading.orders import MIB, Limits, Order, Place, Said
 from selfcheck.grading.wardens import Held
@@ -24,7 +25,7 @@ LEAST: Final = 10
 """Wrong submissions that each exercise has at the least, those aside that do not load or fight back."""
 
 _LIMITS: Final = Limits(seconds=180, memory=2048 * MIB, output=64 * MIB, processes=64)
-_PROGRAM: Final = "from selfcheck.verifying.yard import main; main()"
+PROGRAM: Final = "from selfcheck.verifying.yard import main; main()"
 _WHERE: Final = "tests/mutants/"
 
 
@@ -36,6 +37,7 @@ class Verdict:
     states: Mapping[int, str]  # of the checks that did not pass
     symptoms: Mapping[int, str]  # of those that have one
     complaint: str
+    instead: Words = ""  # of states: what outlived its judge, or why there are not all results
 
     def to_json(self) -> dict[str, Json]:
         """Return it for programs."""
@@ -50,6 +52,10 @@ class Verdict:
     def seen(self) -> Words:
         """Return the states and symptoms in words."""
         return _list([_seen(number, state, self.symptoms.get(number, "")) for number, state in self.states.items()])
+
+    def actual(self) -> Words:
+        """Return what came, in words."""
+        return self.instead or self.seen()
 
     def expected(self) -> Words:
         """Return what the catalogue says, in words."""
@@ -116,12 +122,11 @@ def _proof(
 
 def _fault(verdict: Verdict) -> Fault:
     name = verdict.mutant.name
-    actual = verdict.seen() if verdict.states else verdict.complaint
     return Fault(
         say("verifying.misjudged", name=name),
         _WHERE,
         verdict.expected(),
-        actual,
+        verdict.actual(),
         say("verifying.see_mutant", name=name),
     )
 
@@ -141,7 +146,7 @@ def judge_all(
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     base = Path(tempfile.mkdtemp(dir=room))
     held = [
-        Held(Place(number, str(base / str(number)), "", 0, _LIMITS, DEFAULT_SEED), _PROGRAM)
+        Held(Place(number, str(base / str(number)), "", 0, _LIMITS, DEFAULT_SEED), PROGRAM)
         for number in range(min(jobs or cores + 1, len(mutants)))
     ]
     told: queue.SimpleQueue[Verdict | BaseException] = queue.SimpleQueue()
@@ -203,4 +208,5 @@ def verdict(kit: Kit, mutant: Mutant, said: Sequence[Said]) -> Verdict:
         {number: str(check["status"]) for number, check in wrong.items()},
         {number: str(check["symptom"]) for number, check in wrong.items() if check["symptom"]},
         kit.complaints().complaint(mutant, judged),
+        say("verifying.left", pids=" ".join(left)) if left else "" if len(checks) == len(CHECKS) else trouble,
     )

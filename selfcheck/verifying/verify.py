@@ -11,8 +11,8 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from selfcheck.console import out
-from selfcheck.outcome import NOT_PASSED, PASSED
+from selfcheck.console import out, tell
+from selfcheck.outcome import NOT_PASSED, PASSED, USAGE
 from selfcheck.results import VERSION, write_beside
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
@@ -52,6 +52,9 @@ def verify(wish: Wish) -> int:
     began = time.monotonic()
     kit = Kit(kit_root())
     out.outlives_its_reader = True
+    if wish.words and kit.has_tests and not total(kit, wish.words):
+        tell(say("verifying.nobody"))
+        return USAGE
     judged: list[Verdict] = []
     proved: dict[Name, list[Proof]] = {}
     with tempfile.TemporaryDirectory(prefix="koda-verify-") as folder:
@@ -62,10 +65,7 @@ def verify(wish: Wish) -> int:
         write_beside(wish.json, _document(proved, judged), "--json")
     everything = [proof for proofs in proved.values() for proof in proofs]
     Screen(out).result(everything, time.monotonic() - began)
-    nothing = bool(wish.words) and "mutants" in proved and not judged
-    if nothing:
-        out.print(str(say("verifying.nobody")))
-    return NOT_PASSED if nothing or any(proof.faults for proof in everything) else PASSED
+    return NOT_PASSED if any(proof.faults for proof in everything) else PASSED
 
 
 @contextmanager
@@ -83,19 +83,19 @@ def _shown(name: Name, kit: Kit, room: Path, wish: Wish, judged: list[Verdict]) 
     size = total(kit, wish.words) if name == "mutants" and kit.has_tests else 0
     screen = Screen(out, size, each=name == "mutants" and wish.parts != NAMES)
 
-    def tell(verdict: Verdict) -> None:
+    def note(verdict: Verdict) -> None:
         judged.append(verdict)
         screen.judged(verdict)
 
     proofs: list[Proof] = []
     with screen.part(say(f"verifying.part_{name}")):
-        for proof in _prove(name, kit, room, wish, tell):
+        for proof in _prove(name, kit, room, wish, note):
             proofs.append(proof)
             screen.proved(proof)
     return proofs
 
 
-def _prove(name: Name, kit: Kit, room: Path, wish: Wish, tell: Callable[[Verdict], None]) -> Iterator[Proof]:
+def _prove(name: Name, kit: Kit, room: Path, wish: Wish, note: Callable[[Verdict], None]) -> Iterator[Proof]:
     if name in _OF_TESTS and not kit.has_tests:
         yield skipped(say("verifying.tests"), say("verifying.no_tests", folder=str(kit.root)))
     elif name == "mutants" and not hasattr(os, "fork"):
@@ -105,7 +105,7 @@ def _prove(name: Name, kit: Kit, room: Path, wish: Wish, tell: Callable[[Verdict
     elif name == "bodies":
         yield from bodies(kit)
     elif name == "mutants":
-        yield from submissions(kit, room, wish.words, tell)
+        yield from submissions(kit, room, wish.words, note)
     elif name == "texts":
         yield from words(kit)
     else:

@@ -59,6 +59,7 @@ TEXTS: Final = {
     "copy_pristine": "若起始代码没错，把 starter/{file} 复制过去；否则反之。",
     "misjudged": "{name} 的评判与目录所写不符",
     "see_mutant": "亲自看看：selfcheck verify {name}。然后修正检查，或修正目录。",
+    "left": "没有随它结束的进程：{pids}",
     "all_pass": "6 项全部通过",
     "check_is": "{number} {state}",
     "check_is_because": "{number} {state}（{symptom}）",
