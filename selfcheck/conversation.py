@@ -2,7 +2,8 @@
 
 One thread follows the run that is shown and does nothing else; all that is kept or printed is the main thread's. While
 a reply comes, the first key that is pressed holds the printing back until its line is typed. What is typed while the
-run asks something is the answer. Where nobody types, the next line is, and without one the question runs out of time.
+run asks something is the answer. Where keys cannot be watched, the next line is; without one the question runs out of
+time.
 """
 
 import signal
@@ -44,7 +45,7 @@ class Conversation:
         self._screen = Screen(out, err)
         self._session = SessionView()
         self._shown = ""  # the run on the screen
-        self._due: set[str] = set()  # questions that have had no line of a script yet
+        self._due: set[str] = set()  # questions that have had no line yet
 
     def talk(self) -> None:
         """Take messages and show the replies, until there are no more messages. Whoever types may end it by Ctrl-C.
@@ -138,11 +139,11 @@ class Conversation:
                     self._gateway.cancel(run.run_id)
 
     def _look(self, inbox: Inbox) -> None:
-        """Show what arrives, until the run is over, a key is pressed, or a script has to answer."""
+        """Show what arrives, until the run is over, a key is pressed, or a line is wanted."""
         if self._session.runs[self._shown].waiting or self._screen.voided:
             self._screen.spin()
         with self._keyboard.watched(), _interrupts() as interrupted:
-            while self._is_going_on(self._shown) and not self._keyboard.pressed() and not self._waits_for_script():
+            while self._is_going_on(self._shown) and not self._keyboard.pressed() and not self._wants_line():
                 if interrupted.is_set():
                     break
                 self._receive(inbox)
@@ -160,15 +161,16 @@ class Conversation:
             raise arrival
         self._take(arrival)
 
-    def _waits_for_script(self) -> bool:
-        return not self._keyboard.interactive and self._asked() is not None
+    def _wants_line(self) -> bool:
+        """Whether to wait for a line, where nobody can press a key to begin one."""
+        return not self._keyboard.watchable and self._asked() is not None
 
     def _asked(self) -> Question | None:
-        """Return what the run on the screen asks. Of a reply that is void, and to a script, nothing is asked twice."""
+        """Return what the run on the screen asks: nothing of a void reply, and without keys nothing a second time."""
         run = self._session.runs.get(self._shown)
         if run is None or self._screen.voided:
             return None
-        asked = (each for id_, each in run.questions.items() if self._keyboard.interactive or id_ in self._due)
+        asked = (each for id_, each in run.questions.items() if self._keyboard.watchable or id_ in self._due)
         return next(asked, None)
 
     def _speak(self) -> None:

@@ -28,6 +28,8 @@ _SEQUENCE = re.compile(r"\x1b(?:[\[O][0-?]*[ -/]*[@-~]|.)?")  # what a key witho
 class Lines:
     """Lines from a pipe, shown as they are read, or from a terminal that is not watched."""
 
+    watchable = False
+
     def __init__(self, *, interactive: bool) -> None:
         self.interactive = interactive
 
@@ -61,6 +63,8 @@ class Lines:
 
 class Keyboard(Lines):
     """A terminal. What was pressed while it was watched begins the next line, which is then edited as any other."""
+
+    watchable = True
 
     def __init__(self) -> None:
         super().__init__(interactive=True)

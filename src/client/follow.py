@@ -1,6 +1,7 @@
 """Follow a run with httpx: `follow` and `afollow` carry out what `following.py` decides.
 
-`open_stream` is the room below them: one connection, without a second one behind it.
+`open_stream` is the room below them: one connection, without a second one behind it. A session's line, which carries
+all its runs, is followed by `follow_line.py`.
 """
 
 import time
