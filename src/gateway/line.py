@@ -173,7 +173,8 @@ class Line:
     async def _next(self, ordinal: int) -> StoredRun:
         """Return the run with this ordinal, as soon as there is one."""
         while True:
-            if self._waiter.now() >= self._look_at - EARLY_S:
+            # Not when the gateway stops: every line was woken for that, and the store has better to do.
+            if self._waiter.now() >= self._look_at - EARLY_S and not self._common.feeds.common.stopping:
                 self._look_at = inf
                 try:
                     stored = await self._common.feeds.succession(self._session_id).run(ordinal)

@@ -137,7 +137,7 @@ class WebSocket(WebSocketsSansIOProtocol):
             raise ClientDisconnected
         pieces: list[bytes] = []
         for text in batch:
-            pieces += (_head_of(len(text)), text)
+            pieces += (head_of(len(text)), text)
         self.transport.write(b"".join(pieces))
 
     # the end
@@ -157,7 +157,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         abort(self.transport)
 
 
-def _head_of(size: int) -> bytes:
+def head_of(size: int) -> bytes:
     """Return what goes before a whole text of so many bytes (RFC 6455, section 5.2).
 
     The library's own framing is for both sides, extensions and fragments, and costs more than all else that is done

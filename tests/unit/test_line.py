@@ -611,6 +611,29 @@ def test_a_gateway_that_stops_says_so() -> None:
     run(main())
 
 
+def test_a_gateway_that_stops_asks_nothing_of_the_store() -> None:
+    """All of its lines are woken at once, and none of them looks for a run again."""
+
+    class Asked(MemoryStore):
+        looks = 0
+
+        async def latest_run(self, session_id: str) -> StoredRun | None:
+            """Count."""
+            self.looks += 1
+            return await super().latest_run(session_id)
+
+    async def main() -> None:
+        gateway = house(store=Asked)
+        async with AsyncExitStack() as stack:
+            sockets = [await stack.enter_async_context(opening(gateway.app, at("", f"s{n}"))) for n in range(9)]
+            await settle()
+            gateway.feeds.stop()
+            assert {(await socket.closed())[0] for socket in sockets} == {1001}
+            assert isinstance(gateway.store, Asked) and gateway.store.looks == 9
+
+    run(main())
+
+
 def test_a_client_that_leaves_leaves_nothing() -> None:
     """Nobody follows for it any more, and it is counted no longer."""
 

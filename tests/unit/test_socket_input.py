@@ -268,6 +268,7 @@ def test_who_sends_and_does_not_read_is_not_read_from() -> None:
         ("s/socket?cursor=0--1", 4400, "cursor: is none of ours"),
         ("s/socket?cursor=" + "9" * 500, 4400, "cursor: is none of ours"),
         ("a%00b/socket", 4400, "session_id: has a control character"),
+        ("parent%1Fsub/socket", 4400, "session_id: has a control character"),  # as sub-runs' sessions are named
         ("x" * 129 + "/socket", 4400, "session_id: has 129 characters"),
         ("s/socket?v=2", 4406, "v: this gateway speaks version 1"),
         ("s/socket?v=", 4406, "v: this gateway speaks version 1"),
