@@ -108,9 +108,12 @@ class Ledger:
             self._moved(waiting, RunStatus.RUNNING, run.attempt, run.updated_at, "claimed")
         return claim
 
-    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
-        """Take a run whose owner is lost or has given it back. Its status does not change, its attempt does."""
-        claim = await self._store.take_over(owner, lease)
+    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
+        """Take a run (of one session, or of any) whose owner is lost or has given it back.
+
+        Its status does not change, its attempt does.
+        """
+        claim = await self._store.take_over(owner, lease, session_id)
         if claim is not None:
             note(log, "run_taken_over", run_id=claim.run.id, attempt=claim.run.attempt, why=str(claim.resumed))
         return claim
@@ -124,6 +127,16 @@ class Ledger:
         given = await self._store.release(run.id, run.attempt, after, why)
         if given:
             note(log, "run_given_back", run_id=run.id, attempt=run.attempt, after_s=after.total_seconds(), why=str(why))
+        return given
+
+    async def hand_over(self, run: Run) -> bool:
+        """Give a run back, free at once, because we have to end and not because anything went wrong with it.
+
+        So the attempt is none of those that the run may fail. False: it is not ours.
+        """
+        given = await self._store.release(run.id, run.attempt, timedelta(0), Resumed.TAKEOVER, counts=False)
+        if given:
+            note(log, "run_given_back", run_id=run.id, attempt=run.attempt, after_s=0.0, why="handover")
         return given
 
     async def begin_streaming(self, run_id: str, attempt: int) -> None:

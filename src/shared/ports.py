@@ -180,6 +180,12 @@ class Claim:
 
     run: Run
     resumed: "Resumed | None"  # None: the run starts; else what the claim goes on from
+    handovers: int = 0  # how many earlier attempts were given back by an owner that only had to end
+
+    @property
+    def tries(self) -> int:
+        """How many attempts count, this one included: those that failed, or whose owner was lost, and this."""
+        return self.run.attempt - self.handovers
 
 
 class Resumed(StrEnum):
@@ -254,10 +260,11 @@ class Store(Protocol):
         """
         ...
 
-    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
+    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
         """Take the active run whose lease ran out longest ago: attempt + 1, owned for `lease`, status unchanged.
 
-        None when every active run's lease is good. `Claim.resumed` says why it was free.
+        With `session_id`, only that session's. None when every active run's lease is good, or another owner was faster.
+        `Claim.resumed` says why it was free.
         """
         ...
 
@@ -265,8 +272,12 @@ class Store(Protocol):
         """Prolong, in one statement, the leases of all active runs that are still `owner`'s, and return them."""
         ...
 
-    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed) -> bool:
-        """Give an active run back: it can be taken over when `after` has passed. False: it is not this attempt's."""
+    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed, *, counts: bool = True) -> bool:
+        """Give an active run back: it can be taken over when `after` has passed. False: it is not this attempt's.
+
+        Not `counts`: nothing went wrong, the owner has to end, and the attempt is one of the next `Claim.handovers`.
+        An attempt that is given back again has the new `after` and `why`; whether it counts was decided the first time.
+        """
         ...
 
     async def messages_of(self, run_id: str) -> Sequence[Message]:

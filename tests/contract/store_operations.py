@@ -53,7 +53,8 @@ async def _claim_any(player: Player, step: Step) -> object:
 
 
 async def _take_over(player: Player, step: Step) -> object:
-    return _claim(await player.ports.store.take_over(owner_of(step), span_of(step)))
+    session_id = session_of(step) if step.n % 2 == 0 else None
+    return _claim(await player.ports.store.take_over(owner_of(step), span_of(step), session_id))
 
 
 async def _renew(player: Player, step: Step) -> object:
@@ -64,7 +65,8 @@ async def _renew(player: Player, step: Step) -> object:
 
 async def _release(player: Player, step: Step) -> object:
     run_id, attempt, _ = await player.place(step)
-    return await player.ports.store.release(run_id, attempt, span_of(step), REASONS[step.run % len(REASONS)])
+    why = REASONS[step.run % len(REASONS)]
+    return await player.ports.store.release(run_id, attempt, span_of(step), why, counts=step.n % 2 == 0)
 
 
 async def _move(player: Player, step: Step) -> object:

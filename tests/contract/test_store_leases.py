@@ -133,6 +133,69 @@ async def test_the_reason_of_a_release_is_told_once(ports: Ports) -> None:
 
 
 @on_each_adapter
+async def test_a_handover_is_an_attempt_that_does_not_count(ports: Ports) -> None:
+    """The next owners are told how many there were; what was lost, or given back after an error, is none."""
+    await started(ports, "r")
+    told: list[tuple[int, int, int]] = []
+    for attempt, counts in [(1, False), (2, True), (3, None), (4, False), (5, None)]:
+        if counts is None:
+            assert list(await ports.store.renew("w", NOTHING)) == [Held("r", attempt, cancel_asked=False)]
+        else:
+            assert await ports.store.release("r", attempt, NOTHING, Resumed.TAKEOVER, counts=counts)
+        claim = await ports.store.take_over("w", AN_HOUR)
+        assert claim is not None and claim.resumed is Resumed.TAKEOVER
+        told.append((claim.run.attempt, claim.handovers, claim.tries))
+    assert told == [(2, 1, 1), (3, 1, 2), (4, 1, 3), (5, 2, 3), (6, 2, 4)]
+
+
+@on_each_adapter
+async def test_an_attempt_is_handed_over_once(ports: Ports) -> None:
+    """Who gives back again, because the answer was lost, changes when and why, and not what the first time counted."""
+    told: list[tuple[int, Resumed | None]] = []
+    for run_id, first in [("r0", False), ("r1", True)]:
+        await started(ports, run_id, run_id)
+        assert await ports.store.release(run_id, 1, AN_HOUR, Resumed.TAKEOVER, counts=first)
+        assert await ports.store.release(run_id, 1, NOTHING, Resumed.RETRY, counts=False)
+        claim = await ports.store.take_over("w2", AN_HOUR)
+        assert claim is not None and claim.run.id == run_id
+        told.append((claim.handovers, claim.resumed))
+    assert told == [(1, Resumed.RETRY), (0, Resumed.RETRY)]
+
+
+@on_each_adapter
+async def test_a_run_that_begins_was_never_handed_over(ports: Ports) -> None:
+    """A claim of a pending run is its first try, whether it was asked for any session or for one."""
+    first = await started(ports, "r", "s0")
+    await opened(ports, "r1", "s1")
+    second = await ports.store.claim("w", AN_HOUR)
+    assert second is not None
+    assert [(claim.handovers, claim.tries) for claim in (first, second)] == [(0, 1), (0, 1)]
+
+
+@on_each_adapter
+async def test_the_run_of_one_session_is_taken_over(ports: Ports) -> None:
+    """Of several free runs the one that is asked for, though others have been free for longer; once."""
+    for run_id in ["r0", "r1"]:
+        await started(ports, run_id, run_id, lease=NOTHING)
+    await started(ports, "good", "good")
+    await opened(ports, "pending", "pending")
+    claims = [await ports.store.take_over("w2", AN_HOUR, session_id) for session_id in ("r1", "r1", "good", "pending")]
+    assert [claim and (claim.run.id, claim.run.attempt) for claim in claims] == [("r1", 2), None, None, None]
+    assert await ports.store.take_over("w2", AN_HOUR, "unknown") is None
+    left = await ports.store.take_over("w2", AN_HOUR)
+    assert left is not None and left.run.id == "r0"
+
+
+@on_each_adapter
+async def test_takeovers_in_a_session_at_once_have_one_winner(ports: Ports) -> None:
+    """Of twenty who take over the session's lost run at once, half of them by its session, exactly one gets it."""
+    await started(ports, "r", lease=NOTHING)
+    taking = [ports.store.take_over(f"w{place}", AN_HOUR, "s" if place % 2 else None) for place in range(20)]
+    claims = await asyncio.gather(*taking)
+    assert [(claim.run.id, claim.run.attempt) for claim in claims if claim is not None] == [("r", 2)]
+
+
+@on_each_adapter
 async def test_only_the_owner_gives_a_run_back(ports: Ports) -> None:
     """Releasing an unknown, pending, ended or somebody else's run is answered False and changes nothing."""
     await ended(ports, "ended", "s0")

@@ -60,7 +60,7 @@ def test_a_schema_is_upgraded_where_it_stands() -> None:
                 await PostgresStore.open(url, schema=first.schema, clock=SystemClock())
             address = f"{first.other.info.host}:{first.other.info.port}"
             assert str(caught.value) == (
-                f"store: the schema {first.schema} at {address} is version 4, this code knows 3; "
+                f"store: the schema {first.schema} at {address} is version 5, this code knows 4; "
                 "bring the code up to date, or set KODA_SCHEMA to another name"
             )
 
@@ -80,7 +80,7 @@ def test_a_failed_upgrade_leaves_the_schema_as_it_was() -> None:
             with pytest.raises(Unavailable, match="division by zero"):
                 await PostgresStore.open(url, schema=first.schema, clock=SystemClock(), steps=steps)
             assert await first.ask("SELECT version, to_regclass('{schema}.extra') FROM {schema}.schema_version") == [
-                (3, None)
+                (4, None)
             ]
 
     run(test())

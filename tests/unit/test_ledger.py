@@ -348,6 +348,20 @@ async def test_a_run_that_is_given_back_waits_out_its_pause(desk: Desk) -> None:
 
 
 @at_the_desk
+async def test_a_run_that_is_handed_over_has_not_failed(desk: Desk) -> None:
+    """It is free at once, and its next owner has as many tries as this one had, under an attempt that is one more."""
+    claim = await desk.claimed()
+    assert await desk.ledger.hand_over(claim.run)
+    taken = await desk.ledger.take_over("w2", LEASE, claim.run.session_id)
+    assert taken is not None and (taken.run.attempt, taken.resumed) == (2, Resumed.TAKEOVER)
+    assert (claim.tries, taken.tries) == (1, 1)
+    assert not await desk.ledger.hand_over(claim.run)
+    assert desk.notes.of("run_given_back") == [
+        {"run_id": claim.run.id, "attempt": 1, "after_s": 0.0, "why": "handover"}
+    ]
+
+
+@at_the_desk
 async def test_only_what_is_held_can_be_given_back(desk: Desk) -> None:
     """A run that another attempt owns, or that has ended, is not given back, and the log does not say so."""
     claim = await desk.claimed()

@@ -39,10 +39,10 @@ class Executing(StoreBase):
             tables.settle(row.session_id)
         return Claim(row.run(), None)
 
-    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
-        """Take the active run whose lease ran out longest ago."""
+    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
+        """Take the active run (of this session) whose lease ran out longest ago."""
         tables = self._ready()
-        free = tables.leases.first(True)
+        free = tables.leases.first(True) if session_id is None else tables.active_run.find(session_id)
         if free is None or free.leased_until is None or free.leased_until > self._seconds():
             return None
         with tables.journal:
@@ -59,7 +59,7 @@ class Executing(StoreBase):
                 ),
             )
         assert row is not None, "a run with a lease is active"
-        return Claim(row.run(), free.resumed)
+        return Claim(row.run(), free.resumed, row.handovers)
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
         """Prolong the leases of the owner's runs."""
@@ -69,14 +69,21 @@ class Executing(StoreBase):
                 tables.runs.update(row.id, lambda _: True, lambda row: replace(row, leased_until=until))
         return [Held(row.id, row.attempt, row.cancel_asked) for row in tables.runs_by_owner.rows(owner)]
 
-    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed) -> bool:
+    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed, *, counts: bool = True) -> bool:
         """Give an active run back, to be taken over when `after` has passed."""
         tables, until = self._ready(), self._after(after)
         with tables.journal:
             row = tables.runs.update(
                 run_id,
                 lambda row: row.active and row.attempt == attempt,
-                lambda row: replace(row, owner=None, leased_until=until, resumed=why),
+                lambda row: replace(
+                    row,
+                    owner=None,
+                    leased_until=until,
+                    resumed=why,
+                    # Who gives back twice, because the first answer was lost, hands over once.
+                    handovers=row.handovers + (row.owner is not None and not counts),
+                ),
             )
         return row is not None
 

@@ -28,10 +28,12 @@ class Executing(Statements):
                 # Another run of the session became active a moment ago, so its others are not claimable any more.
                 continue
 
-    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
-        """Take the active run whose lease ran out longest ago."""
+    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
+        """Take the active run (of this session) whose lease ran out longest ago."""
+        name = "take_over" if session_id is None else "take_over_of_session"
+        values = {} if session_id is None else {"session_id": session_id}
         return await self.database.row(
-            self._statements["take_over"], rows.claim, owner=owner, lease=lease, now=self._clock.now()
+            self._statements[name], rows.claim, owner=owner, lease=lease, now=self._clock.now(), **values
         )
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
@@ -39,10 +41,10 @@ class Executing(Statements):
         # A lease that runs out because its owner is busy makes it busier still.
         return await self.database.urgent_rows(self._statements["renew"], rows.held, owner=owner, lease=lease)
 
-    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed) -> bool:
+    async def release(self, run_id: str, attempt: int, after: timedelta, why: Resumed, *, counts: bool = True) -> bool:
         """Give an active run back, to be taken over when `after` has passed."""
         changed = await self.database.change(
-            self._statements["release"], run_id=run_id, attempt=attempt, after=after, why=why.value
+            self._statements["release"], run_id=run_id, attempt=attempt, after=after, why=why.value, counts=counts
         )
         return changed == 1
 

@@ -11,7 +11,7 @@ WITH candidate AS (
   INSERT INTO {schema}.transitions (run_id, source, target, attempt, at, why)
   SELECT id, 'pending', status, attempt, updated_at, 'claimed' FROM claimed
 )
-SELECT id, session_id, user_id, status, attempt, created_at, updated_at, NULL FROM claimed
+SELECT id, session_id, user_id, status, attempt, created_at, updated_at, NULL, handovers FROM claimed
 
 -- name: claim_of_session
 WITH candidate AS (
@@ -26,7 +26,7 @@ WITH candidate AS (
   INSERT INTO {schema}.transitions (run_id, source, target, attempt, at, why)
   SELECT id, 'pending', status, attempt, updated_at, 'claimed' FROM claimed
 )
-SELECT id, session_id, user_id, status, attempt, created_at, updated_at, NULL FROM claimed
+SELECT id, session_id, user_id, status, attempt, created_at, updated_at, NULL, handovers FROM claimed
 
 -- name: take_over
 WITH free AS (
@@ -39,7 +39,21 @@ UPDATE {schema}.runs
        resumed = 'takeover'
   FROM free
  WHERE runs.id = free.id
-RETURNING runs.id, session_id, user_id, status, attempt, created_at, updated_at, free.resumed
+RETURNING runs.id, session_id, user_id, status, attempt, created_at, updated_at, free.resumed, handovers
+
+-- name: take_over_of_session
+-- A session has one active run at the most, so there is no order here.
+WITH free AS (
+  SELECT id, resumed FROM {schema}.runs
+   WHERE session_id = %(session_id)s AND status IN ('running', 'streaming') AND leased_until <= now()
+   FOR UPDATE SKIP LOCKED
+)
+UPDATE {schema}.runs
+   SET attempt = attempt + 1, updated_at = %(now)s, owner = %(owner)s, leased_until = now() + %(lease)s,
+       resumed = 'takeover'
+  FROM free
+ WHERE runs.id = free.id
+RETURNING runs.id, session_id, user_id, status, attempt, created_at, updated_at, free.resumed, handovers
 
 -- name: renew
 WITH renewed AS (
@@ -50,7 +64,10 @@ WITH renewed AS (
 SELECT id, attempt, cancel_asked FROM renewed ORDER BY serial
 
 -- name: release
-UPDATE {schema}.runs SET owner = NULL, leased_until = now() + %(after)s, resumed = %(why)s
+-- Who gives back twice, because the first answer was lost, hands over once: the second time there is no owner.
+UPDATE {schema}.runs
+   SET owner = NULL, leased_until = now() + %(after)s, resumed = %(why)s,
+       handovers = handovers + (owner IS NOT NULL AND NOT %(counts)s)::integer
  WHERE id = %(run_id)s AND attempt = %(attempt)s AND status IN ('running', 'streaming')
 
 -- name: messages_of

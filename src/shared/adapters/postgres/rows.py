@@ -40,10 +40,11 @@ def _claim(
     created_at: datetime,
     updated_at: datetime,
     resumed: str | None,
+    handovers: int,
 ) -> Claim:
     """Make a claim."""
     run = Run(run_id, session_id, user_id, RunStatus(status), attempt, created_at, updated_at)
-    return Claim(run, None if resumed is None else Resumed(resumed))
+    return Claim(run, None if resumed is None else Resumed(resumed), handovers)
 
 
 def _held(run_id: str, attempt: int, cancel_asked: bool) -> Held:

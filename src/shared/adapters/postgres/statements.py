@@ -10,7 +10,7 @@ from psycopg import sql
 from shared.errors import Misconfigured
 
 FILES: Final = ("accepting.sql", "executing.sql", "reading.sql", "questioning.sql", "forking.sql")
-SCHEMA: Final = ("schema.sql", "schema_2.sql", "schema_3.sql")
+SCHEMA: Final = ("schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql")
 """The versions of the schema, in order: each file brings the version before it to its own."""
 
 _NAMED: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
