@@ -1,12 +1,13 @@
 """The consumer: takes doorbells from the queue, claims what they ring for, and keeps what was claimed.
 
-A delivery says only "this session has work"; what there is to do, and whether it is ours, the store says. So a doorbell
-that rings twice, too late or not at all costs nothing but time: the sweep finds what nobody rang for.
+A delivery says only "this session has work": a run that waits, or one that was given back. What there is to do, and
+whether it is ours, the store says. So a doorbell that rings twice, too late or not at all costs nothing but time: the
+sweep finds what nobody rang for.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -16,6 +17,7 @@ from shared.errors import IllegalTransition, Unavailable
 from shared.ledger import Ledger
 from shared.logs import logger, note
 from shared.ports import Claim, Delivery, Held, InputQueue, Mark, Resumed, Store
+from shared.run import Run
 from shared.settings import Settings
 from worker.archivist import Archivist
 from worker.executor import Executor
@@ -44,6 +46,7 @@ class Consumer:
         self._store = store
         self._queue = queue
         self._executor = executor
+        self._bell = executor.bell
         self._archivist = archivist
         self._orphans = orphans
         self._settings = settings
@@ -70,6 +73,7 @@ class Consumer:
             await self._finish_or_give_back()
         finally:
             await _stop(*tasks, *self._serving)
+            await self._bell.close()
 
     def drain(self) -> None:
         """Take nothing new; let running runs finish within `settings.drain`, give back the rest; then `run` returns."""
@@ -113,18 +117,26 @@ class Consumer:
             log.error("work_crashed", exc_info=crash)
 
     async def _work_off(self, session_id: str, slot: Slot) -> None:
-        """Claim and execute the session's runs, one after the other, until there is none for us."""
+        """Execute the session's runs, one after the other, until there is none for us."""
+        first = True
         while not self._draining.is_set():
             await slot.take()  # the run before may have lent it
             asked_at = _now()
-            claim = await self._claim(session_id)
+            claim = await self._claim(session_id, given_back=first)
             if claim is None:
                 return
+            first = False  # from now on, the session's active run was ours
             await self._execute(claim, asked_at, slot)
+        await self._bell.ring([session_id])  # what is left of it is another worker's
 
-    async def _claim(self, session_id: str) -> Claim | None:
+    async def _claim(self, session_id: str, *, given_back: bool) -> Claim | None:
+        """Claim the session's oldest pending run, or else, if wanted, the active one that is nobody's any more."""
+        lease = self._settings.lease
         try:
-            return await self._ledger.claim(self._owner, self._settings.lease, session_id)
+            claim = await self._ledger.claim(self._owner, lease, session_id)
+            if claim is None and given_back:
+                claim = await self._ledger.take_over(self._owner, lease, session_id)
+            return claim
         except IllegalTransition:
             return None  # logged where it was refused; the run stays pending, the sweep tries again
         except Unavailable as away:
@@ -163,8 +175,7 @@ class Consumer:
         # A claim whose answer was lost, or an execution that crashed: without us the lease would run out, with us it
         # never does. Twice in a row, because the answer to a claim may still be on its way.
         idle = {run for run in held.values() if not self._executes(run)}
-        for run in idle & self._idle:
-            await self._give_back(run)
+        await self._give_back(idle & self._idle, counts=True)
         self._idle = idle
 
     def _executes(self, held: Held) -> bool:
@@ -184,10 +195,21 @@ class Consumer:
             note(log, "lease_lost", logging.WARNING, run_id=run.id, attempt=run.attempt)
             running.task.cancel()
 
-    async def _give_back(self, held: Held) -> None:
-        stored = await self._store.run(held.run_id)
-        if stored is not None and stored.run.attempt == held.attempt:
-            await self._ledger.give_back(stored.run, timedelta(0), Resumed.TAKEOVER)
+    async def _give_back(self, runs: Iterable[Held], *, counts: bool) -> None:
+        """Give runs back, free at once, and ring for them. They `count` unless all that is wrong is that we end."""
+        given: list[str] = []
+        try:
+            for held in runs:
+                stored = await self._store.run(held.run_id)
+                if stored is not None and stored.run.attempt == held.attempt and await self._freed(stored.run, counts):
+                    given.append(stored.run.session_id)
+        finally:
+            await self._bell.ring(given)
+
+    async def _freed(self, run: Run, counts: bool) -> bool:
+        if not counts:
+            return await self._ledger.hand_over(run)
+        return await self._ledger.give_back(run, timedelta(0), Resumed.TAKEOVER)
 
     async def _sweep(self) -> None:
         """Find what nobody rings for: runs never rung for, runs of dead owners, doorbells of dead consumers.
@@ -241,8 +263,9 @@ class Consumer:
             await asyncio.wait(self._serving, timeout=CLOSING.total_seconds())
         try:
             # The store is asked what we hold: a claim that was under way may have succeeded without our hearing of it.
-            for held in await self._ledger.renew(self._owner, self._settings.lease):
-                await self._give_back(held)
+            held = set(await self._ledger.renew(self._owner, self._settings.lease))
+            await self._give_back(held & self._idle, counts=True)  # nobody executed them, and not because we end
+            await self._give_back(held - self._idle, counts=False)
         except Unavailable as away:  # the leases will run out all the same
             note(log, "not_given_back", logging.WARNING, why=str(away))
 

@@ -20,6 +20,7 @@ from shared.ports import Claim, Clock, Ending, Mark, Message, Resumed
 from shared.run import RunStatus
 from shared.settings import Settings
 from shared.text import clean
+from worker.bell import Bell
 from worker.course import Course
 from worker.lane import Lane
 from worker.models.port import Model, ModelFailed
@@ -44,7 +45,10 @@ class Reply(Enum):
 
 
 class Executor:
-    """Executes claimed runs. Holds no state of a run; executions overlap."""
+    """Executes claimed runs. Holds no state of a run; executions overlap.
+
+    `bell` rings for what it gives back to be tried again. Whoever has runs executed closes it at the end.
+    """
 
     def __init__(self, ledger: Ledger, ports: Ports, clock: Clock, model: Model, settings: Settings) -> None:
         self._ledger = ledger
@@ -54,6 +58,7 @@ class Executor:
         self._clock = clock
         self._model = model
         self._settings = settings
+        self.bell = Bell(ports.queue)
         self._orphans = Orphans(ports.forks, ledger, ports.marks)
 
     async def execute(self, claim: Claim, signals: Signals, slot: Slot | None = None) -> None:
@@ -86,7 +91,7 @@ class Executor:
         if stored is not None and stored.cancel_asked:
             await self._cancel(writer)
             return True
-        if claim.run.attempt > self._settings.max_attempts:
+        if claim.tries > self._settings.max_attempts:
             error = f"gave up after {self._settings.max_attempts} attempts"
             await writer.end(RunStatus.FAILED, {"error": error}, None, error)
             return True
@@ -220,10 +225,11 @@ class Executor:
         """
         attempt, problem = claim.run.attempt, clean(failure.problem)
         note(log, "model_failed", logging.WARNING, run_id=claim.run.id, attempt=attempt, why=problem)
-        if failure.permanent or attempt >= self._settings.max_attempts:
+        if failure.permanent or claim.tries >= self._settings.max_attempts:
             ending = await writer.end(RunStatus.FAILED, {"error": problem}, inputs_read, problem)
             return ending is Ending.ENDED
         await writer.drain()
-        after = delay(attempt, self._settings.backoff_cap)
-        await patiently(lambda: self._ledger.give_back(claim.run, after, Resumed.RETRY), "give the run back")
+        after = delay(claim.tries, self._settings.backoff_cap)
+        if await patiently(lambda: self._ledger.give_back(claim.run, after, Resumed.RETRY), "give the run back"):
+            self.bell.ring_after(claim.run.session_id, after)
         return True

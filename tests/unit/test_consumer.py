@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
 
 import pytest
 
@@ -31,6 +32,7 @@ from tests.support.workshop import (
     open_workshop,
     rerun,
     store_away,
+    with_settings,
     working,
 )
 from worker.models.port import Fragment, Request, Usage
@@ -39,9 +41,11 @@ in_a_workshop = on(open_workshop)
 for_two_at_once = on(partial(open_workshop, Settings(concurrency=2)))
 one_at_a_time = on(partial(open_workshop, Settings(concurrency=1)))
 
-DONE, STREAMING, RUNNING, PENDING = RunStatus.DONE, RunStatus.STREAMING, RunStatus.RUNNING, RunStatus.PENDING
+DONE, FAILED, STREAMING = RunStatus.DONE, RunStatus.FAILED, RunStatus.STREAMING
+RUNNING, PENDING = RunStatus.RUNNING, RunStatus.PENDING
 LONGER_THAN_A_LEASE = 16.0
 A_SWEEP = 5.1
+NEVER = timedelta(days=1)
 
 
 async def statuses(shop: Workshop, *run_ids: str) -> list[RunStatus]:
@@ -652,12 +656,14 @@ async def test_a_cancel_while_the_owner_is_dead_is_carried_out(shop: Workshop) -
 
 @in_a_workshop
 async def test_a_failed_attempt_is_tried_again_by_who_comes_first(shop: Workshop) -> None:
-    """After its pause and a sweep; three failures in all, and the run has failed."""
-    model = Puppet()
+    """As soon as its pause is over, of up to a second and then up to two; three failures, and the run has failed."""
+    with_settings(shop, sweep_every=NEVER)
+    model, began = Puppet(), [0.0]
     async with working(shop, model):
         accepted = await shop.accept()
         for number in range(3):
             call = await model.call(number)
+            began.append(now())
             await call.say(f"{number}")
             await call.fail(RuntimeError())
         await settle()
@@ -667,7 +673,26 @@ async def test_a_failed_attempt_is_tried_again_by_who_comes_first(shop: Workshop
         rerun(run_id, 3, "retry", 3), delta(run_id, 4, "2"),
         failed(run_id, 5, "the model's adapter crashed: RuntimeError"),
     ]  # fmt: skip
-    assert now() < 2 * A_SWEEP + 1
+    pauses = [after - before for before, after in pairwise(began)]
+    assert [0.0 <= pauses[0] < 0.1, 0.5 <= pauses[1] < 1.1, 1 <= pauses[2] < 2.1] == [True] * 3
+    assert await shop.ports.queue.depth() == 0
+
+
+@in_a_workshop
+async def test_a_pause_that_outlives_its_worker_is_found_by_a_sweep(shop: Workshop) -> None:
+    """Who gave the run back would have rung, and was killed in between, or ended."""
+    model = Puppet()
+    for number, end in enumerate((Worker.die, Worker.drain)):
+        async with working(shop, model, f"w{number}") as worker:
+            accepted = await shop.accept(session_id=f"s{number}")
+            await (await model.call(2 * number)).fail(RuntimeError())
+            await end(worker)
+        await pass_time(2)
+        assert (await shop.ports.queue.depth(), (await shop.stored(accepted.run_id)).run.attempt) == (0, 1)
+        async with working(shop, model, "other"):
+            await pass_time(A_SWEEP)
+            await (await model.call(2 * number + 1)).end()
+        assert await shop.status(accepted.run_id) is DONE
 
 
 # --- Ending -----------------------------------------------------------------------------------------------------------
@@ -708,7 +733,8 @@ async def test_a_draining_worker_finishes_what_it_can(shop: Workshop) -> None:
         await drained
         assert now() < 8.1
     assert await statuses(shop, accepted.run_id, following.run_id, other.run_id) == [DONE, PENDING, PENDING]
-    assert await shop.ports.queue.depth() == 1
+    rung = await shop.ports.queue.take("w2", 10, timedelta(0))
+    assert [delivery.session_id for delivery in rung] == ["other", "s"]  # the latter for the session's next run
     assert (await shop.stored(accepted.run_id)).run.attempt == 1
 
 
@@ -724,13 +750,135 @@ async def test_a_draining_worker_gives_back_what_it_cannot_finish(shop: Workshop
         assert call.closed
         assert now() == pytest.approx(10, abs=0.1)
     assert shop.notes.of("draining") == [{"runs": 1}]
-    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["takeover"]
+    assert [note["why"] for note in shop.notes.of("run_given_back")] == ["handover"]
     async with working(shop, Speaker("b"), "w2"):
-        await pass_time(A_SWEEP)
+        await settle()
     run_id = accepted.run_id
     assert await shop.log(run_id) == [
         delta(run_id, 0, "a"), rerun(run_id, 1, "takeover", 2), delta(run_id, 2, "b"), done(run_id, 3),
     ]  # fmt: skip
+
+
+@in_a_workshop
+async def test_what_a_draining_worker_gives_back_is_taken_up_at_once(shop: Workshop) -> None:
+    """It rings, and another worker has the run and the session's next one in that moment, without a sweep."""
+    with_settings(shop, sweep_every=NEVER, first_piece_wait=NEVER)
+    model, other = Puppet(), Puppet()
+    async with working(shop, model, "w1") as worker:
+        accepted = await shop.accept()
+        await model.call(0)
+        async with working(shop, other, "w2"):
+            await pass_time(31)
+            following = await shop.accept("two")
+            await worker.drain()
+            at = now()
+            await (await other.call(0)).end()
+            await (await other.call(1)).end()
+            assert now() == pytest.approx(at, abs=0.01)
+    assert await statuses(shop, accepted.run_id, following.run_id) == [DONE, DONE]
+    assert [(call.request.run_id, call.request.attempt) for call in other.calls] == [
+        (accepted.run_id, 2), (following.run_id, 1),
+    ]  # fmt: skip
+
+
+@in_a_workshop
+async def test_what_a_draining_worker_does_not_begin_is_taken_up_at_once(shop: Workshop) -> None:
+    """The run that it had is done within its time; the session's next one is another worker's in that moment."""
+    with_settings(shop, sweep_every=NEVER)
+    model, other = Puppet(), Puppet()
+    async with working(shop, model, "w1") as worker:
+        await shop.accept()
+        await shop.accept()
+        call = await model.call(0)
+        async with working(shop, other, "w2"):
+            await settle()
+            worker.consumer.drain()
+            await pass_time(1)
+            assert other.calls == []
+            await call.end()
+            assert len(other.calls) == 1
+
+
+@in_a_workshop
+async def test_a_handover_without_the_bus_is_found_by_a_sweep(shop: Workshop) -> None:
+    """Nobody can be told; the worker ends as soon as it would have, and the run is free all the same."""
+    model = Puppet()
+    async with working(shop, model, "w1") as worker:
+        accepted = await shop.accept()
+        await model.call(0)
+        shop.bus.away(True)
+        await worker.drain()
+        assert now() == pytest.approx(10, abs=0.1)
+        shop.bus.away(False)
+    assert [note["session_id"] for note in shop.notes.of("not_rung")] == ["s"]
+    async with working(shop, Speaker("a"), "w2"):
+        await pass_time(A_SWEEP)
+    assert await shop.status(accepted.run_id) is DONE
+
+
+@in_a_workshop
+@pytest.mark.parametrize(
+    ("owners", "status", "attempt"),
+    [
+        ("hhhhh", DONE, 6),
+        ("kkk", FAILED, 4),
+        ("eee", FAILED, 3),
+        ("hehehh", DONE, 7),
+        ("hehehe", FAILED, 6),
+        ("khkhh", DONE, 6),
+        ("khkhk", FAILED, 6),
+        ("ekhhh", DONE, 6),
+        ("kehhe", FAILED, 5),
+    ],
+)
+async def test_a_handover_is_no_failure(shop: Workshop, owners: str, status: RunStatus, attempt: int) -> None:
+    """However many there are (h): a run fails at the third error of its model (e) or loss of its owner (k)."""
+    model = Puppet()
+    accepted = await shop.accept()
+    for number, fate in enumerate(owners):
+        async with working(shop, model, f"w{number}") as worker:
+            call = await model.call(number)
+            if fate == "e":
+                await call.fail(RuntimeError())
+            if fate == "k":
+                await worker.die()
+            else:
+                await worker.drain()
+    async with working(shop, Speaker("a"), "last"):
+        await pass_time(LONGER_THAN_A_LEASE + A_SWEEP)
+    run = (await shop.stored(accepted.run_id)).run
+    assert (run.status, run.attempt) == (status, attempt)
+    log = await shop.log(accepted.run_id)
+    reasons = {"h": "takeover", "k": "takeover", "e": "retry"}
+    reruns = [rerun(run.id, seq, reasons[fate], seq + 2) for seq, fate in enumerate(owners[: len(log) - 1])]
+    if status is DONE:
+        assert log == [*reruns, delta(run.id, len(owners), "a"), done(run.id, len(owners) + 1)]
+    else:
+        why = "gave up after 3 attempts" if owners[-1] == "k" else "the model's adapter crashed: RuntimeError"
+        assert log == [*reruns[: len(owners) - 1], failed(run.id, len(owners) - 1, why)]
+
+
+@in_a_workshop
+async def test_a_crash_is_not_handed_over(shop: Workshop) -> None:
+    """A worker that ends gives back also what nobody executes, and that attempt counts: something was wrong with it."""
+
+    async def crash() -> None:
+        raise ZeroDivisionError
+
+    model, door = Puppet(), shop.door()
+    async with working(shop, model, "w1", door) as worker:
+        await shop.accept(session_id="busy")
+        crashing = await shop.accept(session_id="crashing")
+        call = await model.call(1)
+        await pass_time(4)
+        worker.consumer.drain()
+        await pass_time(2)
+        tap(door.store, "append", before=once(crash))
+        await call.say("a")
+        await worker.running
+    assert [note["run_id"] for note in shop.notes.of("run_crashed")] == [crashing.run_id]
+    claims = [await shop.ledger.take_over("w2", LEASE, session_id) for session_id in ("busy", "crashing")]
+    assert [claim and (claim.run.attempt, claim.tries) for claim in claims] == [(2, 1), (2, 2)]
 
 
 @in_a_workshop
@@ -804,7 +952,9 @@ async def test_a_doorbell_reclaimed_when_the_worker_ends_is_not_lost(shop: Works
         await pass_time(1)
         await call.end()
         await worker.running
-    assert await shop.ports.queue.depth() == 1
+    queue = shop.ports.queue
+    await queue.acknowledge(await queue.take("w2", 10, timedelta(0)))  # what it rang for itself when it ended
+    assert await queue.depth() == 1
 
 
 @in_a_workshop

@@ -81,6 +81,7 @@ async def executing(
     finally:
         task.cancel()
         await asyncio.wait((task,))
+        await executor.bell.close()
 
 
 async def taken_over(shop: Workshop) -> Claim:
