@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutants.catalog import BROKEN, HOSTILE, MISTAKES, MUTANTS, VARIANTS
 from tests.support.judging import HOME
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +39,7 @@ def test_the_commands_are_there() -> None:
     """Every sub-command and make target that the README names exists."""
     listed = selfcheck("--help")
     named = set(re.findall(r"^selfcheck ([a-z]+)", README, re.MULTILINE))
-    assert named == {"run", "watch", "hint", "diff", "serve", "chat", "experiment"}
+    assert named == {"run", "watch", "hint", "diff", "serve", "chat", "experiment", "verify"}
     assert [command for command in named if f"  {command} " not in listed] == []
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = set(re.findall(r"(?:^|`)make ([a-z]+)", README, re.MULTILINE))
@@ -54,8 +55,12 @@ def test_the_paths_are_there() -> None:
     assert [path for path in others if not (ROOT / path).exists()] == []
 
 
-def test_the_mutants_are_as_many_as_it_says() -> None:
-    """Over two hundred wrong submissions."""
-    from tests.mutants.catalog import MUTANTS
-
-    assert len(MUTANTS) > 200
+def test_the_submissions_are_as_many_as_it_says() -> None:
+    """Of each kind."""
+    mistakes = [sum(mutant.exercise == number for mutant in MISTAKES) for number in (1, 2, 3, 4)]
+    text = " ".join(README.split())
+    one, two, three, four = mistakes
+    assert f"{len(MUTANTS)} wrong submissions in `tests/mutants/`" in text
+    assert f"{len(MISTAKES)} mistakes ({one} in exercise 1, {two} in 2, {three} in 3, {four} in 4)" in text
+    assert f"{len(BROKEN)} that do not load, {len(HOSTILE)} that fight back" in text
+    assert f"{len(VARIANTS)} right ones that look different" in text
