@@ -41,6 +41,9 @@ bench: .venv/.with-dev ## measure
 golden: .venv/.with-test ## write the screens anew that the tests compare with
 	@$(BIN)/python scripts/golden.py
 
+screens: golden ## and the screens of docs/screens and the READMEs
+	@$(BIN)/python scripts/screens.py
+
 constraints: .venv/.with-dev ## pin the newest versions
 	@$(BIN)/python scripts/constraints.py
 
@@ -53,7 +56,7 @@ clean: ## remove .venv and all that was made
 
 # One after the other: two installations into one place would meet.
 .NOTPARALLEL:
-.PHONY: help selfcheck test lint typecheck check proofs serve bench golden constraints contract clean
+.PHONY: help selfcheck test lint typecheck check proofs serve bench golden screens constraints contract clean
 MAKEFLAGS += --no-builtin-rules
 
 # The stamps, one for each set of dependencies. They say nothing when the folder was moved or the interpreter has gone.

@@ -6,8 +6,9 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.support.puppet_gateway import WAIT_S
 
@@ -41,6 +42,13 @@ class Terminal:
         """Press keys."""
         os.write(self._master, text.encode())
 
+    def until_true(self, condition: Callable[[str], bool]) -> None:
+        """Wait until this holds of all that was printed, what moves and colours included."""
+        while not condition(self.printed.decode("utf-8", "ignore")):
+            readable = select.select([self._master], [], [], WAIT_S)[0]
+            assert readable, f"nothing more comes, and there is {self.screen!r}"
+            self.printed += os.read(self._master, 65536)
+
     def until(self, text: str) -> None:
         """Wait until this is on the screen, behind what was waited for before."""
         deadline = time.monotonic() + WAIT_S
@@ -62,12 +70,14 @@ class Terminal:
 
 
 @contextmanager
-def terminal(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> Iterator[Terminal]:
-    """Run a module in a terminal of its own."""
+def terminal(
+    module: str, arguments: Sequence[str], environment: Mapping[str, str], cwd: Path | None = None
+) -> Iterator[Terminal]:
+    """Run a module in a terminal of its own, in this folder or in the current one."""
     master, slave = os.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", _LAUNCH, module, *arguments],
-        stdin=slave, stdout=slave, stderr=slave, env=dict(environment), start_new_session=True,
+        stdin=slave, stdout=slave, stderr=slave, env=dict(environment), cwd=cwd, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
     try:
