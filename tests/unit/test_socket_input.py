@@ -1,18 +1,23 @@
 """What comes in on a socket: answers, and everything that makes no sense. Never a traceback, never a word elsewhere."""
 
+import json
 from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from shared.adapters.memory import MemoryStore
 from shared.events import Json
 from shared.ports import Mark
 from shared.questions import QuestionState
 from tests.support.asking import ask
+from tests.support.calm import calm
 from tests.support.houses import SETTINGS, House, deltas, done, house, log
 from tests.support.lines import Frame
 from tests.support.moved_loop import run, settle
+from tests.support.notes import noting
 from tests.support.socketing import Socket, opening
 
 
@@ -408,5 +413,51 @@ def test_a_full_gateway_says_so_before_the_upgrade() -> None:
             assert not one.over
         async with opening(gateway.app) as after:
             await after.frame()
+
+    run(main())
+
+
+# --- anything at all --------------------------------------------------------------------------------------------------
+
+_JSON: st.SearchStrategy[Json] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(), inner, max_size=3)),
+    max_leaves=5,
+)
+_MEMBERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.one_of(st.sampled_from(["answer", "ping", "pong", "event"]), _JSON),
+        "question_id": st.one_of(st.just("q"), _JSON),
+        "text": st.one_of(st.just("yes"), _JSON),
+    },
+)
+_TEXTS = st.one_of(
+    st.text(),
+    st.one_of(_MEMBERS, _JSON).map(lambda document: json.dumps(document)),
+    st.one_of(_MEMBERS, _JSON).map(lambda document: json.dumps(document)[:-1]),
+)
+
+
+@calm
+@given(st.lists(_TEXTS, max_size=4))
+@example(['{"type":"answer","question_id":"q","text":"\\ud800"}'])
+@example(['{"type":"answer","question_id":"\\ud800","text":"yes"}'])
+@example(['{"type":"ping","type":"pong"}', '{"type":1e999}', '{"type":"ping","x":' + "9" * 5000 + "}"])
+def test_whatever_is_sent_is_answered_or_closed(texts: list[str]) -> None:
+    """Each text gets frames that keep to the contract, or ends the line with a code; nothing is logged as a fault."""
+
+    async def main() -> None:
+        gateway = await asking()
+        with noting() as notes:
+            async with opening(gateway.app) as socket:
+                await socket.until("run_started")
+                for text in texts:
+                    socket.say_text(text)
+                    await settle()
+                if socket.over:
+                    assert (await socket.closed())[0] == 4400
+                assert {frame["type"] for frame in socket.frames[2:]} <= {"pong", "error", "answered"}
+        assert {event for event, _ in notes.lines} <= {"socket_closed", "answer_taken"}
 
     run(main())
