@@ -61,7 +61,7 @@ class RoundJudge(Judge):
 
 
 class Round:
-    """Plays in a thread of its own, and posts what comes of it; `Over` comes last, unless it was cancelled."""
+    """Plays in a thread of its own, and posts what comes of it. `Over` comes last, also when it was cancelled."""
 
     def __init__(self, judge: RoundJudge, order: Sequence[int], post: Post) -> None:
         self._judge = judge
@@ -88,10 +88,9 @@ class Round:
             finally:
                 self._judge.close()
         except Superseded:
-            return
+            pass
         except Unavailable as unavailable:
             fault = unavailable
         except BaseException as ours:  # the loop has to say so: it would wait for ever
             error = ours
-        if not self._judge.cancelled:
-            self._post(Over(self, fault, error, self._judge.prints, self._judge.log))
+        self._post(Over(self, fault, error, self._judge.prints, self._judge.log))
