@@ -4,6 +4,7 @@ A warden of grading, with another judge: the one a learner meets, outside of any
 that can be done. What comes of a submission is all six results, and what it has left behind.
 """
 
+import contextlib
 import importlib
 import os
 import time
@@ -23,7 +24,8 @@ from selfcheck.verifying.forked import POSSIBLE, Forker
 _LOADED_LATER: Final = (
     *("gateway.bootstrap", "worker.bootstrap", "shared.bootstrap", "shared.adapters.memory"),
     *("selfcheck.compose", "selfcheck.lab", "selfcheck.diagnosis", "selfcheck.symptoms", "selfcheck.timeline"),
-    *("uvicorn.loops.auto", "uvicorn.protocols.http.auto"),
+    *("uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.lifespan.off", "concurrent.futures.thread"),
+    "uvloop",
 )
 _SETTLE_S: Final = 3.0  # what a service started has this long to notice its end
 _LOOK_EVERY_S: Final = 0.02
@@ -38,7 +40,8 @@ def main() -> None:
 def _preload() -> None:
     """Load what a judge and a service load when they need it: all copies have it then."""
     for name in _LOADED_LATER:
-        importlib.import_module(name)
+        with contextlib.suppress(ImportError):  # not every system has them all
+            importlib.import_module(name)
 
 
 def judge(place: Place, room: Path, say: Callable[[Said], None]) -> None:
