@@ -21,6 +21,7 @@ def command(
 
     speak(lang)
     if name is not None and name not in NAMES:
-        raise typer.BadParameter(str(say("experiments.unknown", name=name, names=", ".join(NAMES))))
+        problem = say("experiments.unknown", name=name, names=", ".join(NAMES))
+        raise typer.BadParameter(str(problem), param_hint="NAME")
     wait = not no_wait and sys.stdin.isatty() and out.is_terminal
     raise carry_out(lambda: show(out, name, wait))

@@ -24,7 +24,8 @@ def command(
         asked = interviewer.chosen(names or ())
     except LookupError as unknown:
         known = ", ".join(each.name for each in questions.QUESTIONS)
-        raise typer.BadParameter(str(say("interview.unknown", name=str(unknown.args[0]), names=known))) from None
+        problem = say("interview.unknown", name=str(unknown.args[0]), names=known)
+        raise typer.BadParameter(str(problem), param_hint="NAME") from None
     if listed:
         raise carry_out(interviewer.list_all)
     if read:
