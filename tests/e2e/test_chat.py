@@ -261,7 +261,7 @@ def test_what_a_run_does_is_shown() -> None:
         " The courier: All is well. The warehouse: All is well. The insurance: All is well."
         " You would like the same lamp: it is on its way.\n",
         "(thinking: A lamp that came broken: I look at the order first, and then at what can be done.)\n"
-        "(sub-task 1: The courier)\n(sub-task 2: The warehouse)\n(sub-task 3: The insurance)\n"
+        "(sub-run 1: The courier)\n(sub-run 2: The warehouse)\n(sub-run 3: The insurance)\n"
         f"{KEYS.replace('red', 'your money back')}(answered: the same lamp)\n",
         0,
     )

@@ -17,7 +17,17 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
-from client.arrivals import Disconnected, Ended, Reconnected, RunEvent, RunOpened, SessionOpened
+from client.arrivals import (
+    Disconnected,
+    Ended,
+    Gap,
+    Reconnected,
+    RunEvent,
+    RunOpened,
+    SessionOpened,
+    Snapshot,
+    Unknown,
+)
 from client.follow_line import AsyncLineFollower, LineFollower
 from client.following import Patience
 from client.line import Line, LineArrival, LineLost, LineRefused
@@ -199,6 +209,27 @@ def test_a_line_is_the_session(hand: Driver) -> None:
             assert await held.next() == RunOpened("q")
             assert seqs(await taken(held, 2), "q") == [0, 1]
         assert live == await paged(gateway, "r")
+        assert not any(isinstance(each.change, Unknown) for each in live if isinstance(each, RunEvent))
+
+    run(main)
+
+
+def test_a_cursor_that_is_ahead_of_a_run_begins_anew(hand: Driver) -> None:
+    """R4: what was shown is void, and the cursor with it: the run's own history comes, and goes on."""
+
+    async def main() -> None:
+        gateway, line = house(), Line("s", "0-50")
+        await gateway.streaming()
+        await gateway.write(*deltas(0, 3))
+        async with serving(gateway) as (_, port), following(hand, port, line) as held:
+            assert await taken(held, 3) == [
+                SessionOpened("0-50"),
+                Gap("r", 50),
+                RunEvent("r", 2, Snapshot("0 1 2 ")),
+            ]
+            await gateway.write(delta(3))
+            assert seqs([await held.next()]) == [3]
+            assert line.cursor == "0-3"
 
     run(main)
 

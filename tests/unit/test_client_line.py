@@ -1,7 +1,7 @@
 """A session's line, decision by decision: frames in, arrivals and frames out, and whether to come back."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 import pytest
@@ -25,23 +25,24 @@ from client.following import Patience
 from client.line import PING, PONG, Line, LineArrival, LineLost, LineRefused
 from client.line_frames import Answered, Rejected
 from client.reading import BadPayload
-from gateway import envelopes
-from gateway.envelopes import LineForm
-from gateway.frames import frame
 from shared.envelope import CloseCode
 from shared.errors import CallerError, Misconfigured, Unavailable
 from shared.events import Json
 from shared.run import RunStatus
 from tests.support.calm import calm
-from tests.support.lines import full_log
+from tests.support.lines import LOG, SCHEMA, brief, read
 
-STAMP = envelopes.stamp(datetime(2026, 1, 1, tzinfo=UTC))
 READY = '{"v":1,"type":"ready","kind":"session_opened","cursor":"","data":{"ping_every_s":4,"pong_wait_s":3}}'
 TIDY = {"v": 1, "message": "…", "at": "2026-01-01T00:00:00.000+00:00"}
 
 
 def event(cursor: str, kind: str, seq: int | None = None, run_id: str = "r", **data: Json) -> str:
     """Encode an event."""
+    return placed(cursor, kind, seq, run_id, data)
+
+
+def placed(cursor: str, kind: str, seq: int | None, run_id: str, data: dict[str, Json]) -> str:
+    """Encode an event whose data may have any member."""
     place: dict[str, Json] = {"cursor": cursor, "run_id": run_id, "seq": seq}
     return msgspec.json.encode({**TIDY, "type": "event", **place, "kind": kind, "data": data}).decode()
 
@@ -124,23 +125,28 @@ def test_a_line_carries_one_run_after_the_other() -> None:
     assert line.begin() == "/sessions/s/socket?v=1&cursor=1-0"
 
 
-def test_frames_of_the_gateway_are_read() -> None:
-    """Every kind of the log, and what is not in it, as the gateway writes it."""
-    form = LineForm("r", 0)
-    log = full_log()
-    written = [
-        envelopes.ready("", {"session_id": "s", "ping_every_s": 15.0, "pong_wait_s": 10.0}),
-        *(form.event(frame(each)) for each in log),
-        form.snapshot(10, "Thank you"),
-        form.gap(50, 0, 10),
-        envelopes.answered("q", True, "yes", "Your answer counts."),
-        envelopes.error("unknown_question", "no such question", field="question_id", question_id="p"),
+def test_frames_of_the_contract_are_read() -> None:
+    """Every kind of the log, and what is not in it, as the contract has it."""
+    log = [placed(f"0-{seq}", kind, seq, "r", data) for seq, (kind, data) in enumerate(LOG)]
+    ready: dict[str, Json] = {"session_id": "s", "ping_every_s": 15.0, "pong_wait_s": 10.0}
+    opened = {**TIDY, "type": "ready", "cursor": "", "run_id": None, "seq": None, "kind": "session_opened"}
+    frames = [
+        msgspec.json.encode({**opened, "data": ready}).decode(),
+        *log,
+        event("0-10", "snapshot", 10, text="Thank you"),
+        event("0-", "gap", requested=50, earliest=0, latest=10),
+        aside("answered", question_id="q", counted=True, text="yes"),
+        aside("error", "no such question", code="unknown_question", field="question_id", question_id="p"),
     ]
-    line = certain()
-    arrivals = taken(line, *((each + STAMP).decode() for each in written))
+    assert [brief(read(text))[0] for text in frames] == [  # each is held against the contract, too
+        "session_opened",
+        *(kind for kind, _ in LOG),
+        *("snapshot", "gap", "answered", "error"),
+    ]
+    arrivals = taken(certain(), *frames)
     events = arrivals[1 : 1 + len(log)]
     assert [(each.seq, each.run_id) for each in events if isinstance(each, RunEvent)] == [
-        (each.seq, "r") for each in log
+        (seq, "r") for seq in range(len(log))
     ]
     assert not any(isinstance(each, RunEvent) and isinstance(each.change, Unknown) for each in events)
     assert events[4] == RunEvent("r", 4, Question("q", "Shall I refund it?", "no", "2026-01-01T00:02:00+00:00"))
@@ -450,3 +456,14 @@ def test_each_pause_is_a_random_share() -> None:
     line = Line("s", patience=Patience(failures=4), chance=lambda: next(chances))
     line.begin()
     assert pauses(line, lambda: line.closed(1001, ""), 3) == [0.0, 0.5, 2.0]
+
+
+def test_what_is_sent_keeps_the_contract() -> None:
+    """Each frame of ours is one that the contract knows."""
+    line = certain()
+    taken(line, READY, aside("ping"))
+    line.silence()
+    line.answer("q", "取 \u2028")
+    frames: list[Json] = [msgspec.json.decode(each) for each in line.to_send()]
+    assert frames == [{"type": "pong"}, {"type": "ping"}, {"type": "answer", "question_id": "q", "text": "取 \u2028"}]
+    assert [SCHEMA.faults(each, "from_client") for each in frames] == [[], [], []]

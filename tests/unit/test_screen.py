@@ -73,7 +73,7 @@ def said(*texts: str) -> list[Effect]:
         ([ShowTool("r", Tool("k", "look", "{}", "null", "gone", ok=False))], "[look: failed: gone]\n", ""),
         ([ShowTool("r", Tool("k", "look", "{}", "null", ok=False))], "[look: failed]\n", ""),
         ([*said("a"), ShowThought("r", Thought("I look", "I look at it"))], "a", "(thinking: I look)\n"),
-        ([*said("a"), ShowFork("r", Fork("sub", 0, "courier"))], "a", "(sub-task 1: courier)\n"),
+        ([*said("a"), ShowFork("r", Fork("sub", 0, "courier"))], "a", "(sub-run 1: courier)\n"),
         ([*said("a"), ShowQuestion("r", ASKED)], "a\n? Red?\n", KEYS),
         ([ShowAnswer("r", Answer("q", "blue", True))], "", "(answered: blue)\n"),
         (

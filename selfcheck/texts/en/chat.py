@@ -15,7 +15,7 @@ TEXTS: Final = {
     "void": "{why}; the reply so far is void",
     # what a run does besides replying
     "thinking": "thinking: {thought}",
-    "forked": "sub-task {number}: {title}",
+    "forked": "sub-run {number}: {title}",
     "question_keys": "type the answer, or /say and a message; /skip or an empty line leaves it at: {default}",
     "skipped": "not answered; in time it goes on with: {default}",
     "too_late": "too late: it takes no more answers",

@@ -15,8 +15,8 @@ TEXTS: Final = {
     "void": "{why}；前面的回复作废",
     # what a run does besides replying
     "thinking": "思考：{thought}",
-    "forked": "子任务 {number}：{title}",
-    "question_keys": "直接输入就是回答，/say 后面的内容则作为消息发送；/skip 或空行表示不答，到时按默认：{default}",
+    "forked": "子运行 {number}：{title}",
+    "question_keys": "直接输入就是回答，/say 后面的内容则作为消息发送；/skip 或空行表示不答，到时按默认继续：{default}",
     "skipped": "没有回答；到时按默认继续：{default}",
     "too_late": "太晚了，这个问题不再接受回答",
     "answer_taken": "已回答：{answer}",
