@@ -9,7 +9,7 @@ from rich.text import Text
 
 from selfcheck.checks.check import Check
 from selfcheck.details import Page, harmless, unfolded
-from selfcheck.feedback import Around, all_of
+from selfcheck.feedback import Around
 from selfcheck.recognising import recognised
 from selfcheck.report import NAME_WIDTH
 from selfcheck.results import CheckResult, Report, State
@@ -61,7 +61,7 @@ class Row:
         if self.result is None:
             return say("watch.unknown")
         if self.result.status is State.BLOCKED:
-            return say("report.blocked", numbers=all_of(self.result.blocked_by))
+            return say("watch.blocked", numbers=", ".join(map(str, self.result.blocked_by)))
         return say(f"states.{self.result.status}")
 
 

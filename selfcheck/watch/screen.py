@@ -61,7 +61,7 @@ class Drawn:
         keys = [Text(""), Text(f"  {say('watch.keys')}", "dim")] if self._keys else []
         room = max(self._console.height - 1 - len(keys), 1)
         with self._console.capture() as drawn:
-            _print(self._console, [*_fitting(_lines(board, page), room), *keys])
+            _print(self._console, [*_fitting(board, page, room), *keys])
         self._console.file.write(f"{HOME}{drawn.get().replace(chr(10), f'{TO_LINE_END}{chr(10)}')}{TO_SCREEN_END}")
         self._console.file.flush()
 
@@ -110,12 +110,16 @@ def _lines(board: Board, page: Page) -> Iterator[Text]:
     yield from board.prints()
 
 
-def _fitting(lines: Iterator[Text], room: int) -> list[Text]:
-    """Return as many lines as there is room for, the last of which says how many more there are."""
+def _fitting(board: Board, page: Page, room: int) -> list[Text]:
+    """Return as many lines as there is room for, the last of which says how many more there are, and where."""
+    lines = _lines(board, page)
     fitting = list(islice(lines, room))
-    more = sum(1 for _ in lines)
-    if more:
-        fitting[-1] = Text(f"  {say('watch.more', count=more + 1)}", "dim")
+    if more := sum(1 for _ in lines):
+        folder = board.around.folder
+        words = say("watch.more", count=more + 1)
+        if folder is not None:
+            words = say("watch.more_in", count=more + 1, folder=folder)
+        fitting[-1] = Text(f"  {words}", "dim")
     return fitting
 
 

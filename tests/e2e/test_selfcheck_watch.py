@@ -136,15 +136,19 @@ class SeqOrderer:
         assert each.results() == judge(tree).results["checks"]
 
 
-def test_a_save_in_the_middle_of_a_run_ends_it(tmp_path: Path) -> None:
-    """A round that an exercise holds up for seconds is gone at once, and so are its services."""
-    mark = tmp_path / "mark"
+def looping(folder: Path, mark: Path) -> Path:
+    """Write a tree whose orderer never returns, and leaves a mark when it is asked."""
     loop = (
         "\nimport pathlib\nclass SeqOrderer(SeqOrderer):\n    def offer(self, seq, item):\n"
         f"        pathlib.Path({str(mark)!r}).touch()\n        while True: pass\n"
     )
-    tree = solution_with(tmp_path / "tree", delivery=loop)
-    with watching(tree, tmp_path / "home") as each:
+    return solution_with(folder, delivery=loop)
+
+
+def test_a_save_in_the_middle_of_a_run_ends_it(tmp_path: Path) -> None:
+    """A round that an exercise holds up for seconds is gone at once, and so are its services."""
+    mark = tmp_path / "mark"
+    with watching(looping(tmp_path / "tree", mark), tmp_path / "home") as each:
         until(mark.exists, "loop")
         each.write("delivery.py", (SOLUTION / "delivery.py").read_text("utf-8"))
         states = each.states()
@@ -160,6 +164,18 @@ def test_it_ends_quietly_and_leaves_nothing(number: signal.Signals, tmp_path: Pa
         until(lambda: len(each.running.descendants()) >= 2, "service that is started ahead")
         each.running.process.send_signal(number)
         assert each.running.ended()[::2] == (0, "")
+        assert each.running.left_behind() == []
+
+
+def test_it_ends_in_the_middle_of_a_run(tmp_path: Path) -> None:
+    """Just as well, and without waiting for what does not return."""
+    mark = tmp_path / "mark"
+    with watching(looping(tmp_path / "tree", mark), tmp_path / "home") as each:
+        until(mark.exists, "loop")
+        each.running.process.send_signal(signal.SIGINT)
+        code, out, err = each.running.ended()
+        assert (code, err) == (0, "")
+        assert "hung" not in out
         assert each.running.left_behind() == []
 
 

@@ -14,6 +14,7 @@ TEXTS: Final = {
     "expected": "expected: {expected}",
     # a check
     "unknown": "not played yet",
+    "blocked": "blocked by exercise {numbers}",
     "due": "…",
     "newly_green": "newly green",
     "regressed": "regression",
@@ -24,4 +25,5 @@ TEXTS: Final = {
     # the terminal
     "keys": "Enter: everything again · q: end",
     "more": "… {count} lines more than fit here",
+    "more_in": "… {count} lines more than fit here; all of it is in {folder}",
 }

@@ -14,6 +14,7 @@ TEXTS: Final = {
     "expected": "应为：{expected}",
     # a check
     "unknown": "还没做",
+    "blocked": "受阻于练习 {numbers}",
     "due": "…",
     "newly_green": "刚刚通过",
     "regressed": "退步",
@@ -24,4 +25,5 @@ TEXTS: Final = {
     # the terminal
     "keys": "Enter：全部重做 · q：结束",
     "more": "… 还有 {count} 行，这里放不下",
+    "more_in": "… 还有 {count} 行，这里放不下；完整内容见 {folder}",
 }
