@@ -95,3 +95,9 @@ def test_english_is_as_typer_says_it() -> None:
     )
     assert "  --help" in said["diff --help"][1]
     assert not any(has_chinese(text) for _, text in said.values())
+
+
+def test_no_line_breaks_off(chinese: Mapping[str, tuple[int, str]]) -> None:
+    """What stands beside a sub-command's name is its whole sentence, in either language."""
+    for said in (chinese, told("en")):
+        assert "..." not in said["--help"][1].replace("[ARGS]...", "")
