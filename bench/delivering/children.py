@@ -45,6 +45,12 @@ class Child:
         self._process = context.Process(target=_work, args=(theirs,), daemon=True)
         self._process.start()
 
+    @property
+    def pid(self) -> int:
+        """The process."""
+        assert self._process.pid is not None, "it was started"
+        return self._process.pid
+
     def begin(self, job: Job[object]) -> None:
         """Start a job."""
         self._pipe.send(job)

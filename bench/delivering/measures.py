@@ -1,17 +1,22 @@
 """The measures: what is done to one server, and what comes out of it."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
+from typing import TypeAlias
 
 from bench.delivering import cuts, readers, writing
-from bench.delivering.children import Child
+from bench.delivering.children import Child, Line
 from bench.delivering.cuts import Resumed, Tally
 from bench.delivering.readers import Arrival, Crowd
-from bench.delivering.servers import Server
+from bench.delivering.servers import Server, cpu_s
 from bench.delivering.writing import FLAT_OUT, Pace, Place
+
+Read: TypeAlias = Callable[[int, Sequence[str], int, int, Line], Coroutine[None, None, Crowd]]
+Hold: TypeAlias = Callable[[int, Sequence[str], int, Line], Coroutine[None, None, Crowd]]
+"""How a crowd reads, or holds: `readers.read` and `readers.hold`, or what stands in for them."""
 
 
 @dataclass(slots=True)
@@ -44,6 +49,7 @@ class Live:
 
     frames: int
     cpu_s: float
+    readers_cpu_s: float
     latencies_ms: Sequence[float]
 
     @property
@@ -56,25 +62,38 @@ class Live:
         """CPU-microseconds of the server per frame."""
         return self.cpu_s / self.frames * 1e6
 
+    @property
+    def readers_us(self) -> float:
+        """CPU-microseconds of the readers per frame: what is measured must not be these."""
+        return self.readers_cpu_s / self.frames * 1e6
+
     def quantile_ms(self, percent: int) -> float:
         """Return a quantile of the latencies."""
         return statistics.quantiles(self.latencies_ms, n=100, method="inclusive")[percent - 1]
 
 
-def live(bench: Bench, server: Server, runs: int, waiters: int, events: int, pace: Pace = FLAT_OUT) -> Live:
+def live(
+    bench: Bench,
+    server: Server,
+    runs: int,
+    waiters: int,
+    events: int,
+    pace: Pace = FLAT_OUT,
+    read: Read = readers.read,
+) -> Live:
     """Attach so many waiters to each of so many new runs, write the runs, and wait until everybody has everything."""
     ids = bench.runs(runs)
-    bench.crowd.begin(partial(readers.read, server.port, ids, waiters, events))
+    bench.crowd.begin(partial(read, server.port, ids, waiters, events))
     bench.crowd.hear("attached")
-    before = server.cpu_s()
+    before, readers_before = server.cpu_s(), cpu_s(bench.crowd.pid)
     bench.writer.begin(partial(writing.write, bench.place, ids, events, pace))
     got = bench.crowd.result(Crowd)
-    spent = server.cpu_s() - before
+    spent, readers_spent = server.cpu_s() - before, cpu_s(bench.crowd.pid) - readers_before
     written = bench.writer.result(list)
     assert got.frames == runs * waiters * events, got
     bench.writer.begin(partial(writing.end, bench.place, ids, events))
     bench.writer.result(int)
-    return Live(got.frames, spent, _latencies(written, got.arrivals))
+    return Live(got.frames, spent, readers_spent, _latencies(written, got.arrivals))
 
 
 def _latencies(written: Sequence[int], arrivals: Sequence[Arrival]) -> list[float]:
@@ -85,36 +104,36 @@ def _latencies(written: Sequence[int], arrivals: Sequence[Arrival]) -> list[floa
     return latencies
 
 
-def history(bench: Bench, server: Server, waiters: int, events: int) -> float:
+def history(bench: Bench, server: Server, waiters: int, events: int, read: Read = readers.read) -> float:
     """Have so many waiters read a run that has ended, all at once; return frames per CPU-second."""
     run = bench.finished(events)
     before = server.cpu_s()
-    bench.crowd.begin(partial(readers.read, server.port, [run], waiters, events))
+    bench.crowd.begin(partial(read, server.port, [run], waiters, events))
     bench.crowd.hear("attached")
     got = bench.crowd.result(Crowd)
     assert got.frames == waiters * events, got
     return got.frames / (server.cpu_s() - before)
 
 
-def idle_kib(bench: Bench, server: Server, waiters: int, runs: int) -> float:
+def idle_kib(bench: Bench, server: Server, waiters: int, runs: int, hold: Hold = readers.hold) -> float:
     """Attach waiters to silent runs, as many to each; return what each costs. The server is to be a new one."""
     ids = bench.runs(runs)
-    _held(bench, server, ids[:1], 50)  # what is made once is not counted
+    _held(bench, server, ids[:1], 50, hold)  # what is made once is not counted
     before = server.memory_kib()
-    return (_held(bench, server, ids, waiters // runs) - before) / waiters
+    return (_held(bench, server, ids, waiters // runs, hold) - before) / waiters
 
 
-def connections(bench: Bench, server: Server, waiters: int, port: int) -> int:
+def connections(bench: Bench, server: Server, waiters: int, port: int, hold: Hold = readers.hold) -> int:
     """Return how many connections to a port a server has while so many waiters watch as many runs."""
-    bench.crowd.begin(partial(readers.hold, server.port, bench.runs(waiters), 1))
+    bench.crowd.begin(partial(hold, server.port, bench.runs(waiters), 1))
     bench.crowd.hear("attached")
     number = server.connections_to(port)
     _let_go(bench)
     return number
 
 
-def _held(bench: Bench, server: Server, ids: Sequence[str], waiters: int) -> float:
-    bench.crowd.begin(partial(readers.hold, server.port, ids, waiters))
+def _held(bench: Bench, server: Server, ids: Sequence[str], waiters: int, hold: Hold) -> float:
+    bench.crowd.begin(partial(hold, server.port, ids, waiters))
     bench.crowd.hear("attached")
     held = server.memory_kib()
     _let_go(bench)

@@ -31,6 +31,17 @@ RAISED: Final = {"KODA_REPLAY_CAP": "20000", "KODA_MAX_RUN_WAITERS": "10000"}
 """The gateway's bounds that the bench has to go beyond."""
 
 
+def cpu_s(pid: int) -> float:
+    """Return the CPU time that a process has used so far, in seconds."""
+    tasks = Path(f"/proc/{pid}/task")
+    try:
+        times = [int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]
+    except OSError:  # not Linux, or one without these numbers; the others are in steps of 10 ms
+        spent = psutil.Process(pid).cpu_times()
+        return float(spent.user + spent.system)
+    return sum(times) / 1e9
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """One server, listening."""
@@ -41,13 +52,7 @@ class Server:
 
     def cpu_s(self) -> float:
         """Return the CPU time that it has used so far, in seconds."""
-        tasks = Path(f"/proc/{self.pid}/task")
-        try:
-            times = [int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]
-        except OSError:  # not Linux, or one without these numbers; the others are in steps of 10 ms
-            spent = psutil.Process(self.pid).cpu_times()
-            return float(spent.user + spent.system)
-        return sum(times) / 1e9
+        return cpu_s(self.pid)
 
     def memory_kib(self) -> float:
         """Return the memory that it holds and nobody shares."""
