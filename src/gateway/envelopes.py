@@ -1,7 +1,7 @@
 """The frames of a session's line, written. A feed's events come out in the same order as on a stream; see `LineForm`.
 
-All of these lack their last member's value and what is behind it: the time of sending, which `stamp` returns. So an
-event is encoded once for all sockets, whenever each of them is sent it.
+All of these lack their last member's value and what is behind it: the time of sending, which `stamp` returns
+(`framing.completed` puts it there). So an event is encoded once for all sockets, whenever each of them is sent it.
 """
 
 from datetime import datetime
@@ -12,12 +12,14 @@ import msgspec
 from gateway import captions
 from gateway.captions import caption, one_line
 from gateway.frames import Frame
+from gateway.framing import begun
 from gateway.sessions import encode_place
 from shared.envelope import LONGEST_TEXT, Envelope, shortened
 from shared.events import EventKind, Json, decode_data, encode_data
 from shared.ports import StoredRun
 
 _END: Final = len('"}')
+_STAMP: Final = len('2026-01-01T00:00:00.000+00:00"}')
 _NOTHING: Final = msgspec.Raw(b"{}")
 
 Data = dict[str, Json]
@@ -25,7 +27,9 @@ Data = dict[str, Json]
 
 def stamp(now: datetime) -> bytes:
     """Return what completes a frame that is sent now."""
-    return f'{now.isoformat(timespec="milliseconds")}"}}'.encode()
+    stamped = f'{now.isoformat(timespec="milliseconds")}"}}'.encode()
+    assert len(stamped) == _STAMP, "every frame says how long it is before it is stamped"
+    return stamped
 
 
 def ready(cursor: str, data: Data) -> bytes:
@@ -109,4 +113,4 @@ def _raw(data: Data) -> msgspec.Raw:
 
 
 def _written(envelope: Envelope) -> bytes:
-    return msgspec.json.encode(envelope)[:-_END]
+    return begun(msgspec.json.encode(envelope)[:-_END], _STAMP)

@@ -15,6 +15,7 @@ from gateway import envelopes
 from gateway.envelopes import LineForm
 from gateway.feed import INTERNAL, Feed
 from gateway.feeds import Feeds
+from gateway.framing import completed, text_of
 from gateway.waiter import EARLY_S, Waiter
 from shared.envelope import CloseCode
 from shared.errors import Unavailable
@@ -25,8 +26,9 @@ from shared.ports import Clock, StoredRun
 log = logger("gateway")
 
 BATCH: Final = "gateway.batch"
-"""The extension (in a scope's `extensions`) of a server that takes several texts at once, as `bytes` under this name in
-a `websocket.send`. One send for all that is ready is what makes a socket cost as little as a stream."""
+"""The extension (in a scope's `extensions`) of a server that takes several frames at once, as the bytes of the wire,
+under this name in a `websocket.send`. One send for all that is ready is what makes a socket cost little more than a
+stream."""
 
 WAITING_REPLIES: Final = 16
 """Replies that wait for a client which sends faster than it reads; nothing more is read from it until some are sent."""
@@ -237,10 +239,10 @@ class Line:
         common, send = self._common, self._waiter.send
         end = common.stamp(self._waiter.now())
         if self._batches:
-            await send({"type": "websocket.send", BATCH: [written + end for written in batch]})
+            await send({"type": "websocket.send", BATCH: completed(batch, end)})
         else:
-            for written in batch:
-                await send({"type": "websocket.send", "text": (written + end).decode()})
+            for frame in batch:
+                await send({"type": "websocket.send", "text": (text_of(frame) + end).decode()})
         self._waiter.sent()
         self._count += len(batch)
 

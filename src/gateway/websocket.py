@@ -4,7 +4,7 @@
   (to pings of the protocol too), and these must not pile up.
 - It is closed with a code that its client can still read: the connection is kept for a moment, and what comes in it is
   dropped. Closed at once with bytes unread, it would be reset, and the code lost with it.
-- Several texts are taken at once (`line.BATCH`).
+- Several frames are taken at once (`line.BATCH`).
 """
 
 from contextlib import suppress
@@ -29,8 +29,6 @@ GOODBYE_S: Final = 2.0
 
 MOST_PIECES: Final = 64
 """Fragments of one message. A frame of ours needs none; empty ones would add up to no size and yet to a heap."""
-
-_TEXT: Final = 0x81  # a text, in one piece
 
 _REFUSED: Final = b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
@@ -126,8 +124,8 @@ class WebSocket(WebSocketsSansIOProtocol):
         """Send a message when all before it is written."""
         if self._failed:
             raise ClientDisconnected
-        batch: list[bytes] | None = message.get(BATCH)
-        if batch is None:
+        frames: bytes | None = message.get(BATCH)
+        if frames is None:
             await super().send(message)  # type: ignore[arg-type]
             if message["type"] == "websocket.close":
                 self._say_goodbye()
@@ -135,10 +133,7 @@ class WebSocket(WebSocketsSansIOProtocol):
         await self.writable.wait()
         if self.disconnected or self.conn.state is not State.OPEN:
             raise ClientDisconnected
-        pieces: list[bytes] = []
-        for text in batch:
-            pieces += (head_of(len(text)), text)
-        self.transport.write(b"".join(pieces))
+        self.transport.write(frames)
 
     # the end
 
@@ -155,16 +150,3 @@ class WebSocket(WebSocketsSansIOProtocol):
 
     def _abort(self) -> None:
         abort(self.transport)
-
-
-def head_of(size: int) -> bytes:
-    """Return what goes before a whole text of so many bytes (RFC 6455, section 5.2).
-
-    The library's own framing is for both sides, extensions and fragments, and costs more than all else that is done
-    here for an event.
-    """
-    if size < 126:
-        return bytes((_TEXT, size))
-    if size < 1 << 16:
-        return bytes((_TEXT, 126)) + size.to_bytes(2, "big")
-    return bytes((_TEXT, 127)) + size.to_bytes(8, "big")

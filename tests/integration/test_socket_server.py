@@ -13,9 +13,8 @@ import httpx
 import pytest
 import uvloop
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.frames import Frame, Opcode
 
-from gateway.websocket import MOST_PIECES, head_of
+from gateway.websocket import MOST_PIECES
 from shared.questions import QuestionState
 from tests.support.dialling import UPGRADE, deaf_socket, dialling, masked
 from tests.support.houses import LEASE, SETTINGS, delta, deltas, done, house, log
@@ -100,13 +99,6 @@ async def send(client: httpx.AsyncClient) -> str:
     """Send a message of session "s"; return its run."""
     answer = await client.post("/chat", json={"session_id": "s", "text": "hello"})
     return str(answer.json()["run_id"])
-
-
-@pytest.mark.parametrize("size", [0, 1, 125, 126, 127, 255, 256, 65_535, 65_536, 1 << 20])
-def test_a_text_is_framed_as_the_library_does_it(size: int) -> None:
-    """Length for length, the bytes are those of `websockets`."""
-    text = b"x" * size
-    assert head_of(size) + text == Frame(Opcode.TEXT, text).serialize(mask=False)
 
 
 # --- codes ------------------------------------------------------------------------------------------------------------

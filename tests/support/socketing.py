@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import msgspec
 from starlette.types import ASGIApp, Message
 
+from bench.socketing.readers import Frames
 from gateway.line import BATCH
 from shared.events import Json
 from tests.support.asking import Answer
@@ -55,7 +56,7 @@ class Socket:
             await self._takes_more.wait()
         self.sent.append(message)
         if message["type"] == "websocket.send":
-            texts: list[str] | list[bytes] = message[BATCH] if BATCH in message else [message["text"]]
+            texts = Frames().feed(message[BATCH]) if BATCH in message else [message["text"].encode()]
             for frame in map(read, texts):
                 if frame["kind"] == "ping" and self.pongs:
                     self.say({"type": "pong"})

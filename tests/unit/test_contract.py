@@ -9,6 +9,7 @@ import pytest
 from gateway import envelopes
 from gateway.envelopes import LineForm, stamp
 from gateway.frames import frame
+from gateway.framing import completed, text_of
 from shared.contract.frames import schema
 from shared.envelope import LONGEST_TEXT, CloseCode, Envelope, fitting, shortened
 from shared.events import Event, EventKind, Json, encode_data
@@ -21,9 +22,9 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, 678901, UTC)
 FORM = LineForm("r", 3)
 
 
-def sent(written: bytes) -> Frame:
+def sent(written: bytes, at: datetime = NOW) -> Frame:
     """Return a frame as it arrives."""
-    return read(written + stamp(NOW))
+    return read(text_of(completed([written], stamp(at))))
 
 
 def logged(kind: EventKind, data: dict[str, Json], seq: int = 7) -> Frame:
@@ -112,7 +113,7 @@ def test_an_event_is_written_once() -> None:
 def test_the_time_of_sending_keeps_its_offset() -> None:
     """A clock in another zone writes its own."""
     east = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=8)))
-    assert read(FORM.gap(0, 0, 0) + stamp(east))["at"] == "2026-01-02T03:04:05.000+08:00"
+    assert sent(FORM.gap(0, 0, 0), east)["at"] == "2026-01-02T03:04:05.000+08:00"
 
 
 def test_a_long_text_is_cut_with_a_mark() -> None:
