@@ -368,7 +368,7 @@ def test_ctrl_c_stops_the_run_and_not_the_conversation(puppet: Puppet, typing: T
     puppet.end("r", 1, EventKind.CANCELLED, reason="cancelled by the user")
     typing.until("\n(stopped)\n> ")
     typing.type(CTRL_C)
-    assert typing.left() == 0
+    assert typing.left(again=CTRL_C) == 0
 
 
 def test_what_is_typed_is_the_answer_to_a_question(puppet: Puppet, typing: Terminal) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.support.puppet_gateway import WAIT_S
 
 CTRL_C, CTRL_D = "\x03", "\x04"
+AGAIN_S = 0.5  # until a key is pressed again that seems to have done nothing
 
 # Takes the terminal over, so that Ctrl-C reaches it, and has Ctrl-C be what it is in a shell.
 _LAUNCH = """
@@ -59,14 +60,30 @@ class Terminal:
             self.printed += os.read(self._master, 65536)
         self._waited_for = at + len(text)
 
-    def left(self) -> int:
-        """Read on until the program has ended; return its exit code."""
+    def left(self, again: str = "") -> int:
+        """Read on until the program has ended; return its exit code.
+
+        While nothing comes, press `again`, as a person would: a line editor that has just shown its prompt hears a
+        signal only with the next key.
+        """
+        deadline = time.monotonic() + WAIT_S
         try:
-            while chunk := os.read(self._master, 65536):
+            while chunk := self._read(again):
                 self.printed += chunk
+                assert time.monotonic() < deadline, f"it does not end, and there is {self.screen!r}"
         except OSError:  # nobody has the other side open any more
             pass
         return self._process.wait(WAIT_S)
+
+    def _read(self, again: str) -> bytes:
+        presses = int(WAIT_S / AGAIN_S) if again else 0
+        for _ in range(presses):
+            if select.select([self._master], [], [], AGAIN_S)[0]:
+                break
+            self.type(again)
+        readable = select.select([self._master], [], [], 0 if presses else WAIT_S)[0]
+        assert readable, f"it does not end, and there is {self.screen!r}"
+        return os.read(self._master, 65536)
 
 
 @contextmanager
