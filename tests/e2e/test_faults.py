@@ -136,6 +136,27 @@ async def test_a_worker_is_told_to_end(fleet: Fleet, drain: str, ends: list[str]
     assert _ends(await _assert_one_story(fleet, run_id, *waiters)) == ends
 
 
+@on_fleet
+async def test_a_run_outlives_five_deployments(fleet: Fleet) -> None:
+    """Each takes its worker away, and the next one, which never sweeps, has it at once; none counts as a failure."""
+    given = {"KODA_MAX_ATTEMPTS": "3", "KODA_SWEEP_EVERY": "1h", "KODA_LEASE": "60s", "KODA_DRAIN": "100ms"}
+    for worker in fleet.workers:
+        await fleet.dismiss(worker)
+    owner = await fleet.hire("worker", **given, KODA_FRAGMENT_PACE="100ms")
+    run_id, _, waiters = await _begun(fleet)
+    for number in range(5):
+        owner.pause()  # the run must not be over before its next worker is there
+        following = await fleet.hire("worker", **given, KODA_FRAGMENT_PACE="20ms" if number == 4 else "100ms")
+        owner.resume()
+        owner.terminate()
+        assert await owner.ended() == 0
+        await following.said("run_taken_over", run_id=run_id, attempt=number + 2)
+        owner = following
+    log = await _assert_one_story(fleet, run_id, *waiters)
+    assert _ends(log) == ["rerun takeover"] * 5 + ["done"]
+    await owner.kill()  # it sweeps too seldom for the other tests
+
+
 @contextmanager
 def _alone(fleet: Fleet, worker: Member) -> Iterator[Member]:
     """Have this worker take all there is while the block lasts."""

@@ -656,6 +656,24 @@ async def test_a_worker_that_is_told_to_end_gives_the_question_on(shop: Workshop
 
 
 @in_a_workshop
+async def test_a_question_outlives_many_deployments(shop: Workshop) -> None:
+    """Nothing went wrong with its run, however often that changed its worker while the user thought it over."""
+    with_settings(shop, drain=timedelta(seconds=1))
+    model = Acting(asking())
+    run_id = (await shop.accept()).run_id
+    for number in range(5):
+        async with working(shop, model, f"w{number}") as worker:
+            await settle()
+            await worker.drain()
+    async with working(shop, model, "last"):
+        await settle()
+        await answer(shop, run_id, "blue")
+        await pass_time(1)
+    assert kinds(await shop.log(run_id)) == [*["question", "rerun"] * 5, "question", "answer", "'blue'", "done"]
+    assert len(await shop.store.questions_of(run_id)) == 1
+
+
+@in_a_workshop
 async def test_a_question_may_be_given_up_by_who_asked(shop: Workshop) -> None:
     """The run's own time-out ends the waiting; the next question has a number of its own."""
 
