@@ -2,7 +2,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -123,8 +123,3 @@ class Kit:
             package.__path__ = [str(self.root / "tests")]
             sys.modules["tests"] = package
         return importlib.import_module(name)
-
-
-def chosen(mutants: Collection[Mutant], words: Collection[str]) -> list[Mutant]:
-    """Return those with one of these words in their name; without words all."""
-    return [each for each in mutants if not words or any(word in each.name for word in words)]

@@ -16,12 +16,14 @@ from typing import Final
 import msgspec
 
 from selfcheck.local_services import local_services
+from selfcheck.recognising import recognised, service_name
 from selfcheck.results import State
 from selfcheck.texts import Words, say
 from selfcheck.trees import kit_root
 from selfcheck.verifying.kit import Kit
 from selfcheck.verifying.proof import Fault, Proof, skipped
 from shared.addresses import Urls, choose
+from shared.errors import Misconfigured, Unavailable
 
 EXPECTED: Final[Mapping[str, Mapping[int, State]]] = {
     "starter": {number: State.PASSED if number in (3, 6) else State.TODO for number in range(1, 7)},
@@ -64,7 +66,12 @@ def states(kit: Kit, room: Path, environment: Mapping[str, str] = os.environ) ->
         for tree in EXPECTED:
             yield skipped(say("verifying.tree", tree=tree, where=where), reason)
         return
-    for tree, played in _on_services(kit, room, urls).items():
+    try:
+        real = _on_services(kit, room, urls)
+    except Unavailable as away:  # the other parts do not need them
+        yield Proof(say("verifying.services"), 0, [_not_started(away)])
+        return
+    for tree, played in real.items():
         yield _proof(tree, played, where)
         same = played.checks == mock[tree].checks
         yield Proof(say("verifying.same_bytes", tree=tree), 1, () if same else (_differs(tree, mock[tree], played),))
@@ -75,6 +82,12 @@ def _on_services(kit: Kit, room: Path, urls: Urls | None) -> dict[str, _Played]:
         return _both(kit, room, _named(urls))
     with local_services() as local:
         return _both(kit, room, _named(Urls(local.redis_url, local.database_url)))
+
+
+def _not_started(away: Unavailable) -> Fault:
+    remedy = recognised(away.remedy) if isinstance(away, Misconfigured) else say("verifying.see_doctor")
+    what, expected = say("verifying.service", name=service_name(away)), say("verifying.starts")
+    return Fault(what, "selfcheck run --real", expected, recognised(away.problem), remedy)
 
 
 def _named(urls: Urls) -> dict[str, str]:

@@ -17,7 +17,7 @@ from selfcheck.grading.wardens import Held
 from selfcheck.results import State
 from selfcheck.texts import Message, Words, say
 from selfcheck.trees import EXERCISES
-from selfcheck.verifying.kit import Kit, Mutant, chosen
+from selfcheck.verifying.kit import Kit, Mutant
 from selfcheck.verifying.proof import Fault, Proof
 from shared.events import Json
 
@@ -94,8 +94,7 @@ def _joined(words: Sequence[Words], key: str) -> Words:
 def submissions(kit: Kit, room: Path, words: Collection[str], tell: Callable[[Verdict], None]) -> Iterator[Proof]:
     """Judge the catalogue, or what has one of these words in its name; `tell` of each. One proof for each kind."""
     catalogue = kit.catalogue()
-    everything = [*catalogue.MISTAKES, *catalogue.BROKEN, *catalogue.HOSTILE, *catalogue.VARIANTS]
-    verdicts = judge_all(kit, room, chosen(everything, words), tell)
+    verdicts = judge_all(kit, room, _wanted(kit, words), tell)
     for number in EXERCISES:
         mine = [each for each in catalogue.MISTAKES if each.exercise == number]
         too_few = [_too_few(number, len(mine))] if len(mine) < LEAST else []
@@ -107,9 +106,14 @@ def submissions(kit: Kit, room: Path, words: Collection[str], tell: Callable[[Ve
 
 def total(kit: Kit, words: Collection[str]) -> int:
     """Return how many will be judged."""
+    return len(_wanted(kit, words))
+
+
+def _wanted(kit: Kit, words: Collection[str]) -> list[Mutant]:
     catalogue = kit.catalogue()
-    everything = [*catalogue.MISTAKES, *catalogue.BROKEN, *catalogue.HOSTILE, *catalogue.VARIANTS]
-    return len(chosen(everything, words))
+    # What takes longest goes first, so that in the end nobody waits for one alone.
+    everything = (*catalogue.HOSTILE, *catalogue.MISTAKES, *catalogue.BROKEN, *catalogue.VARIANTS)
+    return [each for each in everything if not words or any(word in each.name for word in words)]
 
 
 def _proof(

@@ -57,6 +57,8 @@ def verify(wish: Wish) -> int:
         return USAGE
     judged: list[Verdict] = []
     proved: dict[Name, list[Proof]] = {}
+    if wish.json is not None:  # whether it can be written is known before minutes have gone by
+        write_beside(wish.json, _document(proved, judged), "--json")
     with tempfile.TemporaryDirectory(prefix="koda-verify-") as folder:
         for name in wish.parts:
             with _tidied(Path(folder) if name in _OF_TESTS else None):

