@@ -17,7 +17,7 @@ from gateway.feeds import Feeds
 from gateway.waiter import ABORT
 from shared.settings import Settings
 
-_SOCKET: Final = re.compile(rb"/sessions/[^/?#]+/socket(?:[?#]|$)")
+_SOCKET: Final = re.compile(rb"/sessions/[^/?#]+/socket(?:\?[^#]*)?")
 
 _UNSENT_IS_LOST: Final = struct.pack("ii", 1, 0)  # `struct linger`: on, for no time
 
@@ -43,7 +43,10 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whiche
         """Whether this request may become a WebSocket. On all other paths, the wish is ignored, as HTTP allows."""
         target = getattr(self, "url", None) or self.scope["raw_path"]  # by httptools, or by h11
         assert isinstance(target, bytes)
-        return self.scope["method"] == "GET" and _SOCKET.match(target) is not None
+        return self.scope["method"] == "GET" and _SOCKET.fullmatch(target) is not None
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: that somebody asks for an upgrade elsewhere is no fault of the installation."""
 
     def handle_websocket_upgrade(self, *request: object) -> None:
         """Hand the connection on, and hold nothing of it: what is in a circle stays for long."""

@@ -379,11 +379,15 @@ def test_a_gateway_that_ends_closes_every_line(runner: Runner) -> None:
         (b"GET", b"/healthz", b"200"),
         (b"GET", b"/sessions/s/sockets", b"404"),
         (b"GET", b"/sessions/a/b/socket", b"404"),
+        (b"GET", b"/sessions/s/socket#a", b"426"),
+        (b"GET", b"http://x/sessions/s/socket", b"426"),
         (b"POST", b"/sessions/s/socket", b"405"),
     ],
 )
-def test_an_upgrade_elsewhere_is_not_made(runner: Runner, method: bytes, target: bytes, status: bytes) -> None:
-    """The request is answered as if nobody had asked for one (RFC 9110, section 7.8)."""
+def test_an_upgrade_elsewhere_is_not_made(
+    runner: Runner, method: bytes, target: bytes, status: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The request is answered as if nobody had asked for one (RFC 9110, section 7.8), and nobody is warned."""
 
     async def main() -> None:
         async with serving(house()) as (_, port), raw(port) as (reader, writer):
@@ -391,6 +395,7 @@ def test_an_upgrade_elsewhere_is_not_made(runner: Runner, method: bytes, target:
             assert (await reader.readline()).split()[1] == status
 
     runner(patient(main))
+    assert [record.getMessage() for record in caplog.records if record.levelname != "INFO"] == []
 
 
 @runners
