@@ -50,13 +50,16 @@ constraints: .venv/.with-dev ## pin the newest versions
 contract: .venv/.with-core ## write docs/line.schema.json anew
 	@$(BIN)/python scripts/contract.py
 
+symptoms: .venv/.with-core ## write docs/symptoms.md anew
+	@$(BIN)/python scripts/symptoms.py
+
 clean: ## remove .venv and all that was made
 	@rm -rf .venv .selfcheck .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # One after the other: two installations into one place would meet.
 .NOTPARALLEL:
-.PHONY: help selfcheck test lint typecheck check proofs serve bench golden screens constraints contract clean
+.PHONY: help selfcheck test lint typecheck check proofs serve bench golden screens constraints contract symptoms clean
 MAKEFLAGS += --no-builtin-rules
 
 # The stamps, one for each set of dependencies. They say nothing when the folder was moved or the interpreter has gone.
