@@ -16,7 +16,7 @@ from selfcheck.results import State
 from selfcheck.symbols import SYMBOLS
 from selfcheck.symptoms import names
 from selfcheck.texts import LANGUAGES, Lang, say, text
-from tests.mutants.catalog import MUTANTS
+from tests.mutants.catalog import BROKEN, HOSTILE, MISTAKES, MUTANTS, VARIANTS
 from tests.support.screens import READMES, SCENES, with_screens
 
 ROOT: Final = Path(__file__).parents[2]
@@ -100,11 +100,20 @@ def test_every_state_is_named(lang: Lang) -> None:
 
 
 def test_its_numbers_are_right() -> None:
-    """Over two hundred wrong submissions, over a hundred symptoms, six experiments, four and four questions."""
-    assert len(MUTANTS) > 200
+    """Over a hundred symptoms, six experiments, four and four questions."""
     assert len(names()) > 100
     assert len(NAMES) == 6
     assert len(QUESTIONS) == 8
+
+
+@each_readme
+def test_it_counts_the_submissions(lang: Lang) -> None:
+    """All wrong ones, the mistakes, those of each exercise, what is broken, what is hostile, and what is right."""
+    (paragraph,) = (each for each in BOTH[lang].split("\n\n") if each.startswith("`verify` "))
+    numbers = [int(number) for number in re.findall(r"(?<![-\w])\d{2,}", paragraph)]
+    mistakes = [sum(mutant.exercise == number for mutant in MISTAKES) for number in (1, 2, 3, 4)]
+    assert numbers == [len(MUTANTS), len(MISTAKES), *mistakes, len(BROKEN), len(HOSTILE)]
+    assert re.search(rf"(?<!\d){len(VARIANTS)} (right|份写法不同但正确)", paragraph)
 
 
 def test_both_languages_say_the_same() -> None:
