@@ -10,7 +10,7 @@ from selfcheck.texts import say
 
 
 def command(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help=str(say("help.questions")))] = None,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help=str(say("help.questions")))] = None,
     listed: Annotated[bool, typer.Option("--list", help=str(say("help.list")))] = False,
     read: Annotated[bool, typer.Option("--read", help=str(say("help.read")))] = False,
     lang: Language = None,
