@@ -1,7 +1,7 @@
 """The screens that the READMEs and `docs/screens` show: scenes that the program plays, in both languages.
 
-What differs from one time to the next (times of day, durations) reads the same here each time; everything else is as
-it was printed. `make screens` writes them anew.
+What differs from one time to the next (times of day, durations, the place of a tree) reads the same here each time;
+everything else is as it was printed. `make screens` writes them anew.
 """
 
 import re
@@ -24,6 +24,7 @@ READMES: Final[dict[Lang, Path]] = {"en": ROOT / "README.md", "zh": ROOT / "READ
 _SEQUENCE: Final = re.compile(r"\x1b\[[\d;?]*[A-Za-z]")
 _COLOURLESS: Final = re.compile(r"\x1b\[(?![\d;]*m)[\d;?]*[A-Za-z]|\r")  # what only moves
 _TERMINAL: Final = {"TERM": "xterm-256color", "COLUMNS": str(golden.COLUMNS), "PYTHONUTF8": "1"}
+_ROOM: Final = re.compile(r"(\.selfcheck/\w+)-[0-9a-f]{8}")  # a tree's room ends with a hash of the tree's place
 _BLOCK: Final = re.compile(r"(<!-- screen: (\w+) (\d+)-(\d+) -->\n```text\n).*?(```\n)", re.DOTALL)
 
 
@@ -54,7 +55,7 @@ def _run(tree: str) -> Scene:
 
 def _said(folder: Path, lang: Lang, *arguments: str, keys: str = "") -> str:
     """Return what a sub-command prints on a terminal that shows colours."""
-    changes = {**_TERMINAL, "FORCE_COLOR": "1", "SELFCHECK_HOME": str(folder / "home")}
+    changes = {**_TERMINAL, "FORCE_COLOR": "1", "SELFCHECK_HOME": ".selfcheck"}
     done = subprocess.run(
         [*PROGRAM, *arguments, "--lang", lang], cwd=golden.room(folder), env=environment("screens", changes),
         input=keys, capture_output=True, encoding="utf-8", timeout=LONGEST_S, check=False,
@@ -94,7 +95,7 @@ def _watch(folder: Path, lang: Lang) -> str:
     """A learner saves the transition table, and it is right. All of it happens at noon."""
     golden.room(folder)
     solved = (tree_with(folder / "solved", (1,)) / "lifecycle.py").read_bytes()
-    changes = {**_TERMINAL, "LINES": "32", "SELFCHECK_HOME": str(folder / "home")}
+    changes = {**_TERMINAL, "LINES": "32", "SELFCHECK_HOME": ".selfcheck"}
     with terminal("selfcheck", ("watch", "--lang", lang), environment("screens", changes), folder) as screen:
         screen.until_true(lambda printed: len(_over(printed, lang, 2)) == 2)
         (folder / "starter" / "lifecycle.py").write_bytes(solved)
@@ -127,7 +128,7 @@ ALL: Final = [(name, lang) for name in SCENES for lang in LANGUAGES]
 
 def screen(name: str, lang: Lang, folder: Path) -> Screen:
     """Play a scene in an empty folder."""
-    seen = _COLOURLESS.sub("", SCENES[name].play(folder, lang))
+    seen = _ROOM.sub(r"\1-00000000", _COLOURLESS.sub("", SCENES[name].play(folder, lang)))
     seen = "\n".join(line.rstrip() for line in seen.splitlines()).strip("\n")
     return Screen(_plain(seen), drawn(seen, SCENES[name].command))
 
