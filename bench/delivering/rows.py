@@ -65,14 +65,14 @@ def shown(values: Values, form: str) -> dict[str, str]:
     return {name: form.format(statistics.median(each)) for name, each in values.items()}
 
 
-def ratio(values: Values) -> float:
-    """Return ours to the naive gateway's: the median of the turns' ratios."""
-    return statistics.median(ours / naive for ours, naive in zip(values[OURS], values[NAIVE], strict=True))
+def ratio(values: Values, one: str = OURS, other: str = NAIVE) -> float:
+    """Return one's to the other's: the median of the turns' ratios."""
+    return statistics.median(a / b for a, b in zip(values[one], values[other], strict=True))
 
 
-def spread(values: Values) -> str:
+def spread(values: Values, one: str = OURS, other: str = NAIVE) -> str:
     """Return the smallest and largest ratio of a turn."""
-    each = [ours / naive for ours, naive in zip(values[OURS], values[NAIVE], strict=True)]
+    each = [a / b for a, b in zip(values[one], values[other], strict=True)]
     return f"{min(each):.1f} to {max(each):.1f}" if len(each) > 1 else "one turn"
 
 
