@@ -10,12 +10,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import IO, BinaryIO, Protocol
 
 import msgspec
 
 from selfcheck.early import launch
 from selfcheck.logbook import Line, Logbook, Stack
+from selfcheck.loops import loop_at
 from selfcheck.spec import ServiceSpec
 from selfcheck.strays import end_writers
 from selfcheck.traces import own_names, remove
@@ -58,7 +60,7 @@ class Service:
         self.spec = spec
         self.log = Logbook(spec.token, self._on_line, self._on_stack)
         self.fault: Line | None = None  # the line that tells which exercise went wrong inside the service, and how
-        self.hung_at: str | None = None  # file:line of the tree in which the loop stands still
+        self.hung_at: str | None = None  # file:line of the tree: the loop in it that does not end
         self.stopped = False  # a process was stopped, as by SIGSTOP: it cannot say where
         self.refusals_expected = False  # a move that is refused is no fault
         self._processes = processes  # by role: "gateway", "worker", or "gateway+worker"
@@ -190,10 +192,10 @@ class Service:
             self.kill()  # whoever waits for an answer learns at once that none will come
 
     def _on_stack(self, stack: Stack) -> None:
-        at = next((frame for frame in stack.frames if frame.rsplit(":", 1)[0].endswith(_TREE_FILES)), None)
-        self._stood_in_tree = self._stood_in_tree + 1 if at is not None else 0
-        if at is not None and self._stood_in_tree >= HUNG_DUMPS:
-            self.hung_at = at
+        places = [frame for frame in stack.frames if frame.rpartition(":")[0].endswith(_TREE_FILES)]
+        self._stood_in_tree = self._stood_in_tree + 1 if places else 0
+        if self._stood_in_tree >= HUNG_DUMPS:
+            self.hung_at = loop_at(Path(self.spec.tree), places)
             self.kill()
 
 

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +25,7 @@ from selfcheck.grading.orders import Place, Said
 from selfcheck.judge import Judge
 from selfcheck.playing import Outcome
 from selfcheck.process import Service, encode
-from selfcheck.results import CheckResult, State
+from selfcheck.results import CheckResult
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.trees import EXERCISES, kit_root, spliced
 from shared.events import Json
@@ -129,11 +128,7 @@ class GradingJudge(Judge):
 
 
 def _neutral(result: CheckResult, room: Path) -> dict[str, Json]:
-    """Return a result without what is another one each time: the room, and which line of a loop was looked at."""
-    if result.status is State.HUNG:
-        file = result.where.partition(":")[0]
-        where = file if result.exercise is None else trees.locate(room / "tree", result.exercise).where
-        result = replace(result, where=where)
+    """Return a result without what is another one each time: the room."""
     text = json.dumps(result.to_json()).replace(f"{room}/tree/", "").replace(str(room), "")
     neutral: dict[str, Json] = json.loads(text)
     return neutral
