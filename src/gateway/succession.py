@@ -26,6 +26,8 @@ class Succession:
         """
         if ordinal < len(self._all):
             return self._all[ordinal]
+        if self._latest is not None and self._latest.ordinal == ordinal:
+            return self._latest  # a socket that comes back asks twice: whether its cursor is of a run, and for the run
         await self._newest.take(self._read_newest)
         if self._latest is None or self._latest.ordinal < ordinal:
             return None
