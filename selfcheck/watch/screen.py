@@ -71,6 +71,7 @@ class Told:
 
     def __init__(self, console: Console) -> None:
         self._console = console
+        self._told: list[Text] = []  # about the first that does not pass
 
     def begin(self, board: Board) -> None:
         """Tell what is watched."""
@@ -86,8 +87,11 @@ class Told:
         _print(self._console, [row.line(plain=plain())])
 
     def over(self, board: Board) -> None:
-        """Tell how many pass, and all about the first that does not."""
-        _print(self._console, [board.score(), *board.first_wrong(self._page()), *board.prints()])
+        """Tell how many pass, and all about the first that does not, unless that is what stands above already."""
+        before, self._told = self._told, [*board.first_wrong(self._page())]
+        same = bool(before) and self._told == before
+        wrong = [Text(f"  {say('watch.as_before')}", "dim")] if same else self._told
+        _print(self._console, [board.score(), *wrong, *board.prints()])
 
     def _page(self) -> Page:
         return Page(self._console.width, plain())

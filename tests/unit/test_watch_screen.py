@@ -103,6 +103,22 @@ def test_elsewhere_lines_follow_each_other(board: Board) -> None:
     assert lines[-1] == "  full values and timelines: here/last"
 
 
+def test_what_stands_above_is_not_told_again(board: Board) -> None:
+    """The first that does not pass is told in full once, and again when anything about it is another."""
+    file = console(25, terminal=False)
+    told = Told(file)
+    told.over(board)
+    first = written(file)
+    told.over(board)
+    assert written(file)[len(first) :].splitlines() == [
+        "  2 of 3 pass",
+        "  the first that does not pass is as it was; all about it stands above",
+    ]
+    board.rows[2].take(result(2, State.CRASHED), NOON, passed_before=False)
+    told.over(board)
+    assert "x 2 ordered delivery  crashed" in written(file).replace("✗", "x").replace("!", "x")
+
+
 def test_how_it_is_shown_depends_on_where() -> None:
     """Only a terminal that can move is drawn on."""
     assert isinstance(screen(console(25), keys=True), Drawn)

@@ -16,6 +16,7 @@ TEXTS: Final = {
     "unknown": "not played yet",
     "blocked": "blocked by exercise {numbers}",
     "due": "…",
+    "as_before": "the first that does not pass is as it was; all about it stands above",
     "newly_green": "newly green",
     "regressed": "regression",
     # how the tree is watched

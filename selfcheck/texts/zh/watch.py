@@ -16,6 +16,7 @@ TEXTS: Final = {
     "unknown": "还没做",
     "blocked": "受阻于练习 {numbers}",
     "due": "…",
+    "as_before": "第一项没通过的检查和之前一样，详情见上文",
     "newly_green": "刚刚通过",
     "regressed": "退步",
     # how the tree is watched
