@@ -46,6 +46,15 @@ def tell(fault: Words) -> None:
     err.print(f"selfcheck: {fault}", style="red", markup=False, soft_wrap=True)
 
 
+def can_show(words: Words) -> bool:
+    """Whether what reads `out` has all characters of a text."""
+    try:
+        str(words).encode(out.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
 def plain() -> bool:
     """Whether the terminal lacks the characters that symbols and boxes need."""
     return not (out.encoding or "ascii").lower().startswith("utf")

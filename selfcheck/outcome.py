@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import cache
 
 from selfcheck import console, early, texts
 from selfcheck.interrupts import INTERRUPTED, part_with
@@ -31,10 +32,20 @@ def play_and_report(options: early.Options, started: early.Started | None = None
 
 
 def speak(lang: texts.Lang) -> None:
-    """Show messages in this language from now on."""
+    """Show messages in this language from now on; in English, and say so, where its characters cannot be shown."""
     texts.use(lang)
+    if not console.can_show(say("console.stopped")):
+        texts.use("en")
+        _tell_fallback()
+        return
     if lang != "en":  # in which the last word is known from the beginning
         part_with(str(say("console.stopped")))
+
+
+@cache
+def _tell_fallback() -> None:
+    """Say once that there is no other language here: a command may ask for it again."""
+    console.tell(say("console.cannot_show", encoding=console.out.encoding))
 
 
 def said(command: Callable[[], int]) -> int:

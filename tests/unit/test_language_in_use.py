@@ -58,6 +58,17 @@ def test_the_last_word_is_in_the_language(encoding: str, word: str) -> None:
     assert (done.returncode, done.stderr.decode(encoding)) == (130, f"{word}\n")
 
 
+@pytest.mark.parametrize("arguments", [("hint", "2", "--lang", "zh"), ("run", "--only", "3", "--lang", "zh")])
+def test_where_chinese_cannot_be_shown_it_is_english(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """One line says so, once; there is no question mark in the place of a word."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "SELFCHECK_HOME": str(tmp_path), "MOCK": "1"}
+    command = [sys.executable, "-m", "selfcheck", *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True, text=True)
+    told = "this terminal cannot show Chinese (its encoding is ascii): what follows is in English"
+    assert done.stderr == f"selfcheck: {told}\n"
+    assert "??" not in done.stdout
+
+
 @pytest.mark.usefixtures("chinese")
 def test_what_a_command_could_not_do_is_told_in_the_language(capsys: pytest.CaptureFixture[str]) -> None:
     """Problem and remedy, and the word for a stop."""

@@ -4,6 +4,7 @@ from typing import Final
 
 TEXTS: Final = {
     "stopped": "stopped",
+    "cannot_show": "this terminal cannot show Chinese (its encoding is {encoding}): what follows is in English",
     "refused": "the system refuses something: {reason}",
     "away": "the {service} is away: {problem}",
     "misconfigured": "{service}: {problem}; {remedy}",
