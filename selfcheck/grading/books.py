@@ -10,7 +10,7 @@ import csv
 import hashlib
 import io
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +29,42 @@ class _Kept(msgspec.Struct, frozen=True):
     key: str
     seconds: float
     record: Record
+
+
+@contextlib.contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Keep every other grading out of a folder while the block lasts: two would write over each other's books.
+
+    A folder that is not there is made. Where files cannot be locked nobody is kept out.
+
+    Raises:
+        Misconfigured: somebody else grades into it, or it cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(lock)
+        problem = str(say("grading.in_use", folder=str(folder)))
+        raise Misconfigured("--out", problem, str(say("grading.wait_or_name"))) from error
+    except OSError:  # a file system without locks
+        pass
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def _unwritable(folder: Path, error: OSError) -> Misconfigured:
+    problem = str(say("grading.cannot_write", folder=str(folder), problem=error.strerror or ""))
+    return Misconfigured("--out", problem, str(say("grading.name_a_folder")))
 
 
 class Books:
@@ -50,8 +86,7 @@ class Books:
             (self._folder / "judged").mkdir(parents=True, exist_ok=True)
             self._write_all()
         except OSError as error:
-            problem = str(say("grading.cannot_write", folder=str(self._folder), problem=error.strerror or ""))
-            raise Misconfigured("--out", problem, str(say("grading.name_a_folder"))) from error
+            raise _unwritable(self._folder, error) from error
 
     def recall(self, name: str, key: str) -> bool:
         """Take what is known of a submission from an earlier time; False: nothing is, or of other contents."""

@@ -21,7 +21,7 @@ import msgspec
 from selfcheck.console import out
 from selfcheck.early import DEFAULT_SEED
 from selfcheck.grading import exports, flags, house, landlock, submissions
-from selfcheck.grading.books import Books, put
+from selfcheck.grading.books import Books, claimed, put
 from selfcheck.grading.orders import Limits, Order, Place
 from selfcheck.grading.record import Record, compose
 from selfcheck.grading.screen import Screen, show_result
@@ -71,6 +71,11 @@ def grade(wish: Wish) -> int:
     if os.geteuid() == 0 and not confined:
         raise Misconfigured("grade", str(say("grading.root")), str(say("grading.no_root")))
     found = submissions.find(wish.places)
+    with claimed(wish.out):
+        return _grade(wish, found, confined=confined)
+
+
+def _grade(wish: Wish, found: Sequence[Submission], *, confined: bool) -> int:
     seed = assignments_seed() if wish.seed is None else wish.seed
     books = Books(wish.out, {"seed": seed, "confined": confined})
     books.open()

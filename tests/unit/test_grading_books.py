@@ -13,7 +13,7 @@ from rich.text import Text
 from selfcheck import texts
 from selfcheck.checks import CHECKS
 from selfcheck.grading import exports, screen
-from selfcheck.grading.books import Books
+from selfcheck.grading.books import Books, claimed
 from selfcheck.grading.orders import Reason, Said
 from selfcheck.grading.record import Record, compose
 from selfcheck.results import State
@@ -147,6 +147,23 @@ def test_books_that_cannot_be_written_are_a_mistake_of_whoever_asks(tmp_path: Pa
     (tmp_path / "out").write_text("a file")
     with pytest.raises(Misconfigured, match="cannot write"):
         opened(tmp_path / "out")
+
+
+def test_two_gradings_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    """The second is told so, and what to do; once the first has ended it may."""
+    with claimed(tmp_path / "new"):
+        with (
+            pytest.raises(Misconfigured, match=r"another grading writes into .*new .*with --out"),
+            claimed(tmp_path / "new"),
+        ):
+            pass
+        with claimed(tmp_path / "other"):
+            pass
+    with claimed(tmp_path / "new"):
+        pass
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Misconfigured, match="cannot write"), claimed(tmp_path / "file"):
+        pass
 
 
 # --- Exports ----------------------------------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ TEXTS: Final = {
     "nothing": "there is no submission in {places}",
     "what_is_one": "a submission is a folder or a .zip that holds lifecycle.py and delivery.py, or starter/ with them",
     "cannot_write": "cannot write {folder}: {problem}",
+    "in_use": "another grading writes into {folder} at this moment",
+    "wait_or_name": "wait until it has ended, or name another folder with --out",
     "name_a_folder": "name a place that you may write to",
     "solution_fails": "the solution itself does not pass check {number} here: {actual}",
     "see_run": "run selfcheck run --tree solution, and give the limits more room",

@@ -37,6 +37,8 @@ TEXTS: Final = {
     "nothing": "{places} 里没有作业",
     "what_is_one": "一份作业是一个文件夹或 .zip，里面（或其中的 starter/ 里）有 lifecycle.py 和 delivery.py",
     "cannot_write": "无法写入 {folder}：{problem}",
+    "in_use": "另一次评分正在写入 {folder}",
+    "wait_or_name": "请等它结束，或用 --out 另选一个文件夹",
     "name_a_folder": "请换一个有写权限的位置",
     "solution_fails": "参考答案自己在这里都通不过检查 {number}：{actual}",
     "see_run": "先运行 selfcheck run --tree solution，并放宽各项限制",
