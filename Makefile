@@ -41,7 +41,7 @@ bench: .venv/.with-dev ## measure
 golden: .venv/.with-test ## write the screens anew that the tests compare with
 	@$(BIN)/python scripts/golden.py
 
-screens: golden ## and the screens of docs/screens and the READMEs
+screens: golden ## the same, and those of docs/screens and the READMEs
 	@$(BIN)/python scripts/screens.py
 
 constraints: .venv/.with-dev ## pin the newest versions
