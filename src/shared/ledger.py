@@ -108,15 +108,13 @@ class Ledger:
             self._moved(waiting, RunStatus.RUNNING, run.attempt, run.updated_at, "claimed")
         return claim
 
-    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
-        """Take a run (of one session, or of any) whose owner is lost or has given it back.
+    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
+        """Take a run whose owner is lost or has given it back. Its status does not change, its attempt does."""
+        return _taken_over(await self._store.take_over(owner, lease))
 
-        Its status does not change, its attempt does.
-        """
-        claim = await self._store.take_over(owner, lease, session_id)
-        if claim is not None:
-            note(log, "run_taken_over", run_id=claim.run.id, attempt=claim.run.attempt, why=str(claim.resumed))
-        return claim
+    async def take_up(self, owner: str, lease: timedelta, session_id: str) -> Claim | None:
+        """Take the run of this session that its owner has given back; None when there is none, or not yet."""
+        return _taken_over(await self._store.take_up(owner, lease, session_id))
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:
         """Prolong all leases of a worker in one statement; what is missing in the answer is no longer its own."""
@@ -230,6 +228,12 @@ class Ledger:
             log, "run_moved", run_id=run.id, source=str(run.status), target=str(target), attempt=attempt, why=why,
             spent_s=_seconds(at - run.updated_at), age_s=_seconds(at - run.created_at),
         )  # fmt: skip
+
+
+def _taken_over(claim: Claim | None) -> Claim | None:
+    if claim is not None:
+        note(log, "run_taken_over", run_id=claim.run.id, attempt=claim.run.attempt, why=str(claim.resumed))
+    return claim
 
 
 def _seconds(span: timedelta) -> float:

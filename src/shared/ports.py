@@ -260,11 +260,17 @@ class Store(Protocol):
         """
         ...
 
-    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
+    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
         """Take the active run whose lease ran out longest ago: attempt + 1, owned for `lease`, status unchanged.
 
-        With `session_id`, only that session's. None when every active run's lease is good, or another owner was faster.
-        `Claim.resumed` says why it was free.
+        None when every active run's lease is good. `Claim.resumed` says why it was free.
+        """
+        ...
+
+    async def take_up(self, owner: str, lease: timedelta, session_id: str) -> Claim | None:
+        """Take the active run of a session like `take_over`, on condition that it was given back and its time has come.
+
+        None: it was not, or another owner was faster. A run that lost its owner, or never had one, is no bell's affair.
         """
         ...
 

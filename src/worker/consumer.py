@@ -125,17 +125,17 @@ class Consumer:
             claim = await self._claim(session_id, given_back=first)
             if claim is None:
                 return
-            first = False  # from now on, the session's active run was ours
+            first = False  # nobody gives back what is not his, and what we give back rings anew
             await self._execute(claim, asked_at, slot)
         await self._bell.ring([session_id])  # what is left of it is another worker's
 
     async def _claim(self, session_id: str, *, given_back: bool) -> Claim | None:
-        """Claim the session's oldest pending run, or else, if wanted, the active one that is nobody's any more."""
+        """Claim the session's oldest pending run, or else, if wanted, the active one that was given back."""
         lease = self._settings.lease
         try:
             claim = await self._ledger.claim(self._owner, lease, session_id)
             if claim is None and given_back:
-                claim = await self._ledger.take_over(self._owner, lease, session_id)
+                claim = await self._ledger.take_up(self._owner, lease, session_id)
             return claim
         except IllegalTransition:
             return None  # logged where it was refused; the run stays pending, the sweep tries again

@@ -22,7 +22,7 @@ from tests.contract.values import A_MOMENT
 OPERATIONS = STORE_OPERATIONS | ASKING_OPERATIONS | BUS_OPERATIONS
 
 OFTEN = {"open": 7, "claim": 6, "append": 8, "finish": 8, "publish": 8, "release": 8, "take over": 8}
-OFTEN |= {"join": 6, "put": 8, "set mark": 8, "ask": 6, "answer": 6}
+OFTEN |= {"join": 6, "put": 8, "set mark": 8, "ask": 6, "answer": 6, "fork": 6, "take up": 6}
 WEIGHTS = dict.fromkeys(OPERATIONS, 4) | OFTEN | {"ask cancel": 2, "flush": 1}
 """How often each operation comes: often enough that runs live a while, seldom enough that they end."""
 

@@ -53,8 +53,13 @@ async def _claim_any(player: Player, step: Step) -> object:
 
 
 async def _take_over(player: Player, step: Step) -> object:
-    session_id = session_of(step) if step.n % 2 == 0 else None
-    return _claim(await player.ports.store.take_over(owner_of(step), span_of(step), session_id))
+    return _claim(await player.ports.store.take_over(owner_of(step), span_of(step)))
+
+
+async def _take_up(player: Player, step: Step) -> object:
+    if step.n % 4:  # mostly right behind its being given back, or there would hardly ever be one
+        await _release(player, step)
+    return _claim(await player.ports.store.take_up(owner_of(step), span_of(step), session_of(step)))
 
 
 async def _renew(player: Player, step: Step) -> object:
@@ -156,6 +161,7 @@ STORE_OPERATIONS: dict[str, Operation] = {
     "find": _find,
     "claim": _claim_any,
     "take over": _take_over,
+    "take up": _take_up,
     "renew": _renew,
     "release": _release,
     "move": _move,

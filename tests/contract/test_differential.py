@@ -58,6 +58,9 @@ def test_stories_are_worth_playing() -> None:
     wanted = {"claimed", "taken over", "retried", "opened", "merged", "replayed", "fenced", *Ending, True, False, None}
     wanted |= {"open", "answered", "expired", "answered late", "forked"}
     assert {kind: kinds[kind] for kind in wanted if kinds[kind] < 5} == {}
+    claims = [(step.do, told) for step, told in zip(played, answers, strict=True) if isinstance(told, Claim)]
+    assert sum(do == "take up" for do, _ in claims) >= 5
+    assert sum(claim.handovers > 0 for _, claim in claims) >= 5
     # An order shows only where there is more than one.
     longer = Counter(step.do for step, told in zip(played, answers, strict=True) if isinstance(told, list) and told[1:])
     ordered = {

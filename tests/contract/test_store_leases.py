@@ -173,24 +173,61 @@ async def test_a_run_that_begins_was_never_handed_over(ports: Ports) -> None:
 
 
 @on_each_adapter
-async def test_the_run_of_one_session_is_taken_over(ports: Ports) -> None:
-    """Of several free runs the one that is asked for, though others have been free for longer; once."""
-    for run_id in ["r0", "r1"]:
-        await started(ports, run_id, run_id, lease=NOTHING)
-    await started(ports, "good", "good")
-    await opened(ports, "pending", "pending")
-    claims = [await ports.store.take_over("w2", AN_HOUR, session_id) for session_id in ("r1", "r1", "good", "pending")]
-    assert [claim and (claim.run.id, claim.run.attempt) for claim in claims] == [("r1", 2), None, None, None]
-    assert await ports.store.take_over("w2", AN_HOUR, "unknown") is None
-    left = await ports.store.take_over("w2", AN_HOUR)
+async def test_what_was_given_back_is_taken_up(ports: Ports) -> None:
+    """The run of the session that is asked for, when its time has come, though others have been free for longer; once.
+
+    Its attempt is one more, and its next owner is told what it would have been told otherwise.
+    """
+    for run_id, why in [("r0", Resumed.TAKEOVER), ("r1", Resumed.RETRY)]:
+        await started(ports, run_id, run_id)
+        assert await ports.store.release(run_id, 1, NOTHING, why)
+    assert await ports.store.release("r1", 1, AN_HOUR, Resumed.RETRY)
+    assert await ports.store.take_up("w2", AN_HOUR, "r1") is None
+    assert await ports.store.release("r1", 1, NOTHING, Resumed.RETRY)
+    claim = await ports.store.take_up("w2", AN_HOUR, "r1")
+    stored = await ports.store.run("r1")
+    assert claim is not None and stored is not None
+    assert claim == Claim(stored.run, Resumed.RETRY)
+    assert (stored.run.status, stored.run.attempt) == (RUNNING, 2)
+    assert await ports.store.take_up("w3", AN_HOUR, "r1") is None
+    left = await ports.store.take_over("w3", AN_HOUR)
     assert left is not None and left.run.id == "r0"
 
 
 @on_each_adapter
-async def test_takeovers_in_a_session_at_once_have_one_winner(ports: Ports) -> None:
-    """Of twenty who take over the session's lost run at once, half of them by its session, exactly one gets it."""
-    await started(ports, "r", lease=NOTHING)
-    taking = [ports.store.take_over(f"w{place}", AN_HOUR, "s" if place % 2 else None) for place in range(20)]
+async def test_what_was_not_given_back_is_not_taken_up(ports: Ports) -> None:
+    """Neither what is held, waits, or has ended, nor what lost its owner, be that after it was given back once."""
+    await started(ports, "held", "held")
+    await opened(ports, "pending", "pending")
+    await ended(ports, "ended", "ended")
+    await started(ports, "lost", "lost", lease=NOTHING)
+    await started(ports, "again", "again")
+    assert await ports.store.release("again", 1, NOTHING, Resumed.TAKEOVER, counts=False)
+    assert await ports.store.take_up("w2", NOTHING, "again") is not None
+    for session_id in ("held", "pending", "ended", "lost", "again", "unknown"):
+        assert await ports.store.take_up("w3", AN_HOUR, session_id) is None
+    claims = [await ports.store.take_over("w3", AN_HOUR) for _ in range(3)]
+    assert [claim and claim.run.id for claim in claims] == ["lost", "again", None]
+
+
+@on_each_adapter
+async def test_a_run_that_left_its_end_is_not_taken_up(ports: Ports) -> None:
+    """What only a wrong table makes active again has no owner who rang, also when it was given back in its life."""
+    await started(ports, "r")
+    assert await ports.store.release("r", 1, NOTHING, Resumed.RETRY)
+    await ports.store.finish("r", 1, RUNNING, DONE, [done("r", 0)], None, "end")
+    assert await ports.store.move("r", 1, DONE, STREAMING, "against the rules")
+    assert await ports.store.take_up("w2", AN_HOUR, "s") is None
+    assert await ports.store.take_over("w2", AN_HOUR) is not None
+
+
+@on_each_adapter
+async def test_who_takes_up_and_who_takes_over_at_once_have_one_winner(ports: Ports) -> None:
+    """Of twenty who want the one run that was given back exactly one gets it."""
+    await started(ports, "r")
+    assert await ports.store.release("r", 1, NOTHING, Resumed.TAKEOVER, counts=False)
+    store = ports.store
+    taking = [store.take_up(f"w{n}", AN_HOUR, "s") if n % 2 else store.take_over(f"w{n}", AN_HOUR) for n in range(20)]
     claims = await asyncio.gather(*taking)
     assert [(claim.run.id, claim.run.attempt) for claim in claims if claim is not None] == [("r", 2)]
 

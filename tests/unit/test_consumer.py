@@ -877,7 +877,7 @@ async def test_a_crash_is_not_handed_over(shop: Workshop) -> None:
         await call.say("a")
         await worker.running
     assert [note["run_id"] for note in shop.notes.of("run_crashed")] == [crashing.run_id]
-    claims = [await shop.ledger.take_over("w2", LEASE, session_id) for session_id in ("busy", "crashing")]
+    claims = [await shop.ledger.take_up("w2", LEASE, session_id) for session_id in ("busy", "crashing")]
     assert [claim and (claim.run.attempt, claim.tries) for claim in claims] == [(2, 1), (2, 2)]
 
 

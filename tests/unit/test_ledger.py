@@ -352,7 +352,7 @@ async def test_a_run_that_is_handed_over_has_not_failed(desk: Desk) -> None:
     """It is free at once, and its next owner has as many tries as this one had, under an attempt that is one more."""
     claim = await desk.claimed()
     assert await desk.ledger.hand_over(claim.run)
-    taken = await desk.ledger.take_over("w2", LEASE, claim.run.session_id)
+    taken = await desk.ledger.take_up("w2", LEASE, claim.run.session_id)
     assert taken is not None and (taken.run.attempt, taken.resumed) == (2, Resumed.TAKEOVER)
     assert (claim.tries, taken.tries) == (1, 1)
     assert not await desk.ledger.hand_over(claim.run)

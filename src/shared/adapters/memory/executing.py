@@ -39,12 +39,19 @@ class Executing(StoreBase):
             tables.settle(row.session_id)
         return Claim(row.run(), None)
 
-    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
-        """Take the active run (of this session) whose lease ran out longest ago."""
-        tables = self._ready()
-        free = tables.leases.first(True) if session_id is None else tables.active_run.find(session_id)
+    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
+        """Take the active run whose lease ran out longest ago."""
+        return self._take(self._ready().leases.first(True), owner, lease)
+
+    async def take_up(self, owner: str, lease: timedelta, session_id: str) -> Claim | None:
+        """Take the run of this session that was given back."""
+        active = self._ready().active_run.find(session_id)
+        return self._take(active if active is not None and active.given_back else None, owner, lease)
+
+    def _take(self, free: RunRow | None, owner: str, lease: timedelta) -> Claim | None:
         if free is None or free.leased_until is None or free.leased_until > self._seconds():
             return None
+        tables = self._tables
         with tables.journal:
             row = tables.runs.update(
                 free.id,
@@ -56,6 +63,7 @@ class Executing(StoreBase):
                     owner=owner,
                     leased_until=self._after(lease),
                     resumed=Resumed.TAKEOVER,
+                    given_back=False,
                 ),
             )
         assert row is not None, "a run with a lease is active"
@@ -81,6 +89,7 @@ class Executing(StoreBase):
                     owner=None,
                     leased_until=until,
                     resumed=why,
+                    given_back=True,
                     # Who gives back twice, because the first answer was lost, hands over once.
                     handovers=row.handovers + (row.owner is not None and not counts),
                 ),
@@ -160,7 +169,9 @@ class Executing(StoreBase):
 
     def _moved(self, row: RunRow, target: RunStatus) -> RunRow:
         if target not in ACTIVE:
-            return replace(row, status=target, updated_at=self._clock.now(), owner=None, leased_until=None)
+            return replace(
+                row, status=target, updated_at=self._clock.now(), owner=None, leased_until=None, given_back=False
+            )
         # A run that becomes active without a claim is nobody's: free to be taken over at once.
         leased_until = self._seconds() if row.leased_until is None else row.leased_until
         return replace(row, status=target, updated_at=self._clock.now(), leased_until=leased_until)

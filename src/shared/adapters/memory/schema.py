@@ -32,6 +32,7 @@ class RunRow:
     leased_until: float | None = None  # on the store's monotonic source; None unless active
     resumed: Resumed = Resumed.TAKEOVER  # what the next owner is told; another word only after a release
     handovers: int = 0
+    given_back: bool = False
 
     @classmethod
     def opened(cls, run: Run, serial: int, ordinal: int) -> "RunRow":

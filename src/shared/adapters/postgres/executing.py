@@ -28,12 +28,21 @@ class Executing(Statements):
                 # Another run of the session became active a moment ago, so its others are not claimable any more.
                 continue
 
-    async def take_over(self, owner: str, lease: timedelta, session_id: str | None = None) -> Claim | None:
-        """Take the active run (of this session) whose lease ran out longest ago."""
-        name = "take_over" if session_id is None else "take_over_of_session"
-        values = {} if session_id is None else {"session_id": session_id}
+    async def take_over(self, owner: str, lease: timedelta) -> Claim | None:
+        """Take the active run whose lease ran out longest ago."""
         return await self.database.row(
-            self._statements[name], rows.claim, owner=owner, lease=lease, now=self._clock.now(), **values
+            self._statements["take_over"], rows.claim, owner=owner, lease=lease, now=self._clock.now()
+        )
+
+    async def take_up(self, owner: str, lease: timedelta, session_id: str) -> Claim | None:
+        """Take the run of this session that was given back."""
+        return await self.database.row(
+            self._statements["take_up"],
+            rows.claim,
+            owner=owner,
+            lease=lease,
+            session_id=session_id,
+            now=self._clock.now(),
         )
 
     async def renew(self, owner: str, lease: timedelta) -> Sequence[Held]:

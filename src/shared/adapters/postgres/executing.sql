@@ -36,21 +36,21 @@ WITH free AS (
 )
 UPDATE {schema}.runs
    SET attempt = attempt + 1, updated_at = %(now)s, owner = %(owner)s, leased_until = now() + %(lease)s,
-       resumed = 'takeover'
+       resumed = 'takeover', given_back = false
   FROM free
  WHERE runs.id = free.id
 RETURNING runs.id, session_id, user_id, status, attempt, created_at, updated_at, free.resumed, handovers
 
--- name: take_over_of_session
+-- name: take_up
 -- A session has one active run at the most, so there is no order here.
 WITH free AS (
   SELECT id, resumed FROM {schema}.runs
-   WHERE session_id = %(session_id)s AND status IN ('running', 'streaming') AND leased_until <= now()
+   WHERE session_id = %(session_id)s AND status IN ('running', 'streaming') AND given_back AND leased_until <= now()
    FOR UPDATE SKIP LOCKED
 )
 UPDATE {schema}.runs
    SET attempt = attempt + 1, updated_at = %(now)s, owner = %(owner)s, leased_until = now() + %(lease)s,
-       resumed = 'takeover'
+       resumed = 'takeover', given_back = false
   FROM free
  WHERE runs.id = free.id
 RETURNING runs.id, session_id, user_id, status, attempt, created_at, updated_at, free.resumed, handovers
@@ -66,7 +66,7 @@ SELECT id, attempt, cancel_asked FROM renewed ORDER BY serial
 -- name: release
 -- Who gives back twice, because the first answer was lost, hands over once: the second time there is no owner.
 UPDATE {schema}.runs
-   SET owner = NULL, leased_until = now() + %(after)s, resumed = %(why)s,
+   SET owner = NULL, leased_until = now() + %(after)s, resumed = %(why)s, given_back = true,
        handovers = handovers + (owner IS NOT NULL AND NOT %(counts)s)::integer
  WHERE id = %(run_id)s AND attempt = %(attempt)s AND status IN ('running', 'streaming')
 
@@ -108,7 +108,8 @@ WITH held AS (
          coalesce(inputs <= %(inputs_read)s::integer, true) AS all_read
     FROM {schema}.runs WHERE id = %(run_id)s FOR UPDATE
 ), ended AS (
-  UPDATE {schema}.runs SET status = %(target)s, updated_at = %(now)s, owner = NULL, leased_until = NULL
+  UPDATE {schema}.runs
+     SET status = %(target)s, updated_at = %(now)s, owner = NULL, leased_until = NULL, given_back = false
     FROM held
    WHERE runs.id = held.id AND mine AND all_read
   RETURNING runs.id, attempt, updated_at
