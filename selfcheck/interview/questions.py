@@ -78,7 +78,10 @@ QUESTIONS: Final = (
     ),
     Question(
         "sse-or-websocket", "interview_around", 5, 3,
-        (Code("src/gateway/stream.py", "Streams"), Code("src/gateway/app.py", "Gateway")),
+        (
+            Code("src/gateway/stream.py", "Streams"), Code("src/gateway/line.py", "Line"),
+            Code("src/gateway/app.py", "Gateway"),
+        ),
         (4,), ("store-without-stream",),
     ),
     Question(
