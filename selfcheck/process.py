@@ -19,6 +19,7 @@ from selfcheck.early import launch
 from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.loops import loop_at
 from selfcheck.spec import ServiceSpec
+from selfcheck.stillness import Stillness
 from selfcheck.strays import end_writers
 from selfcheck.traces import own_names, remove
 from shared.errors import Misconfigured, Unavailable
@@ -26,7 +27,6 @@ from shared.exercises import SHAPES
 
 START_S = 20.0  # on a machine that does ten other things
 SETTLE_S = 0.5
-HUNG_DUMPS = 2  # the loop is shown each 0.8 s that it stands; twice in the same exercise is no bad luck
 
 _FAULTS = {"exercise_raised", "exercise_strayed", "illegal_transition"}
 _TREE_FILES = tuple(shape.file for shape in SHAPES)
@@ -64,7 +64,7 @@ class Service:
         self.stopped = False  # a process was stopped, as by SIGSTOP: it cannot say where
         self.refusals_expected = False  # a move that is refused is no fault
         self._processes = processes  # by role: "gateway", "worker", or "gateway+worker"
-        self._stood_in_tree = 0
+        self._stillness = Stillness([process.pid for process in processes.values()])
         self._readers: list[threading.Thread] = []
         for process in processes.values():
             assert process.stdout is not None, "it was asked for"
@@ -186,15 +186,16 @@ class Service:
 
     def _on_line(self, line: Line) -> None:
         if line["event"] == "loop_resumed":
-            self._stood_in_tree = 0
+            self._stillness.moved()
         elif line["event"] in _FAULTS and not (line["event"] == "illegal_transition" and self.refusals_expected):
             self.fault = self.fault or line
             self.kill()  # whoever waits for an answer learns at once that none will come
 
     def _on_stack(self, stack: Stack) -> None:
         places = [frame for frame in stack.frames if frame.rpartition(":")[0].endswith(_TREE_FILES)]
-        self._stood_in_tree = self._stood_in_tree + 1 if places else 0
-        if self._stood_in_tree >= HUNG_DUMPS:
+        if not places:
+            self._stillness.moved()
+        elif self._stillness.hangs():
             self.hung_at = loop_at(Path(self.spec.tree), places)
             self.kill()
 
