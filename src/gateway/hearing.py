@@ -10,7 +10,7 @@ from starlette.types import Message
 
 from gateway import captions, envelopes
 from gateway.answers import Answers
-from gateway.intake import check_answer, parse_object
+from gateway.intake import check_answer, check_id, parse_object
 from gateway.line import Line
 from shared.envelope import CloseCode
 from shared.errors import InvalidField, QuestionClosed, Unavailable, UnknownQuestion
@@ -44,8 +44,6 @@ class Hearing:
             return
         try:
             await self._take(text)
-        except InvalidField as wrong:
-            line.say(envelopes.error("invalid_field", str(wrong), field=wrong.field))
         except Exception:
             log.exception("frame_crashed", extra={"fields": {"session_id": self._session_id}})
             line.close(CloseCode.FAULT, "internal: a fault of ours; it has been logged; reconnect")
@@ -57,6 +55,12 @@ class Hearing:
         except ValueError as wrong:
             self._line.close(CloseCode.BAD_REQUEST, f"frame: is {wrong}")
             return
+        try:
+            await self._obey(fields)
+        except InvalidField as wrong:
+            self._line.say(envelopes.error("invalid_field", str(wrong), field=wrong.field, **_named(fields)))
+
+    async def _obey(self, fields: dict[str, Json]) -> None:
         match fields.get("type"):
             case "ping":
                 self._line.say(envelopes.pong())
@@ -86,3 +90,11 @@ class Hearing:
             say(envelopes.error("unavailable", problem, question_id=question_id))
         else:
             say(envelopes.answered(question_id, True, answer.text, captions.COUNTED))
+
+
+def _named(fields: dict[str, Json]) -> dict[str, str]:
+    """Return which question a frame is about, if it says so in a way that can be said back."""
+    try:
+        return {"question_id": check_id("question_id", fields.get("question_id"))}
+    except InvalidField:
+        return {}

@@ -335,6 +335,19 @@ def test_an_answer_that_is_not_taken_is_not_sent_again(told: dict[str, Json]) ->
     assert line.to_send() == ['{"type":"answer","question_id":"p","text":"no"}']
 
 
+def test_a_problem_that_names_its_question_leaves_the_others_waiting() -> None:
+    """It may be that of a later answer: the one that has no reply yet is sent again on the next connection."""
+    line = certain()
+    line.take(READY)
+    line.answer("q", "yes")
+    line.answer("p", " ")
+    told = aside("error", "text: is blank", code="invalid_field", field="text", question_id="p")
+    assert taken(line, told) == [Rejected("p", "invalid_field", "text: is blank")]
+    line.begin()
+    line.take(READY)
+    assert line.to_send() == [ANSWER]
+
+
 # --- Its end ----------------------------------------------------------------------------------------------------------
 
 

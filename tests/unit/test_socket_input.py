@@ -155,13 +155,14 @@ def test_without_a_store_an_answer_is_to_be_sent_again() -> None:
     ],
 )
 def test_a_frame_that_makes_no_sense_is_told_with_its_field(frame: Json, field: str) -> None:
-    """An error frame names it, and the line goes on: what comes behind is taken."""
+    """An error frame names it, and the question if that was named, and the line goes on: what comes behind is taken."""
 
     async def main() -> None:
         gateway = await asking()
         async with opening(gateway.app) as socket:
             told = await reply_to(socket, frame)
-            assert (told["type"], told["data"]) == ("error", {"code": "invalid_field", "field": field})
+            named = {"question_id": "q"} if field == "text" else {}
+            assert (told["type"], told["data"]) == ("error", {"code": "invalid_field", "field": field, **named})
             assert str(told["message"]).startswith(f"{field}: ")
             socket.say(an_answer())
             assert (await socket.frame())["type"] == "answered"
