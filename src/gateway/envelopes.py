@@ -14,6 +14,7 @@ from gateway.captions import caption, one_line
 from gateway.frames import Frame
 from gateway.framing import begun
 from gateway.sessions import encode_place
+from gateway.standing import Standing
 from shared.envelope import LONGEST_TEXT, Envelope, shortened
 from shared.events import EventKind, Json, decode_data, encode_data
 from shared.ports import StoredRun
@@ -21,6 +22,7 @@ from shared.ports import StoredRun
 _END: Final = len('"}')
 _STAMP: Final = len('2026-01-01T00:00:00.000+00:00"}')
 _NOTHING: Final = msgspec.Raw(b"{}")
+_AS_IT_IS: Final = ("text", "tools")  # of a snapshot
 
 Data = dict[str, Json]
 
@@ -81,9 +83,10 @@ class LineForm:
             frame.as_line = self._logged(frame)
         return frame.as_line
 
-    def snapshot(self, seq: int, text: str) -> bytes:
-        """Write what replaces all text up to and including `seq`."""
-        return self._event("snapshot", seq, captions.SNAPSHOT, _raw({"text": text}))
+    def snapshot(self, seq: int, standing: Standing) -> bytes:
+        """Write what replaces all events up to and including `seq`. Its tools are cut already, its text never is."""
+        data = {name: each if name in _AS_IT_IS else shortened(each) for name, each in standing.data().items()}
+        return self._event("snapshot", seq, captions.SNAPSHOT, _raw(data))
 
     def gap(self, requested: int, earliest: int | None, latest: int | None) -> bytes:
         """Write that a cursor is not in the run's history. The line stands before the run's first event again."""

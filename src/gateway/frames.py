@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from gateway.standing import Standing
 from shared.events import TERMINAL, Event, EventKind
 
 
@@ -38,8 +39,8 @@ class Form(Protocol):
         """Write an event of the log."""
         ...
 
-    def snapshot(self, seq: int, text: str, /) -> bytes:
-        """Write what replaces all text up to and including `seq`."""
+    def snapshot(self, seq: int, standing: Standing, /) -> bytes:
+        """Write what replaces all events up to and including `seq`."""
         ...
 
     def gap(self, requested: int, earliest: int | None, latest: int | None, /) -> bytes:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from gateway.frames import Form
 from gateway.hub import Channel
 from gateway.reading import Reading
+from gateway.standing import Standing
 from shared.ports import OutputStream, StoredRun
 
 
@@ -31,12 +32,12 @@ async def find_place(
             gap = form.gap(start - 1, 0 if newest >= 0 else None, newest if newest >= 0 else None)
             return await _behind_snapshot(reading, form, gap)
     if stored.archived_text is not None and start < tail:
-        return Place(tail, (form.snapshot(tail - 1, stored.archived_text),))
+        return Place(tail, (form.snapshot(tail - 1, Standing(stored.archived_text)),))
     if tail + 1 - start > cap:
         return await _behind_snapshot(reading, form)
     return Place(start)
 
 
 async def _behind_snapshot(reading: Reading, form: Form, *before: bytes) -> Place:
-    last_seq, text = await reading.text()
-    return Place(0, before) if last_seq < 0 else Place(last_seq + 1, (*before, form.snapshot(last_seq, text)))
+    last_seq, standing = await reading.standing()
+    return Place(0, before) if last_seq < 0 else Place(last_seq + 1, (*before, form.snapshot(last_seq, standing)))

@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Final
 
 from gateway.frames import Frame, frame
+from gateway.standing import Standing, standing_of
 from shared.errors import Unavailable
-from shared.events import TERMINAL, Event, reply_text
+from shared.events import TERMINAL, Event
 from shared.ports import Store, StoredRun
 
 PAGE: Final = 1000
@@ -62,16 +63,16 @@ class Turns:
 class Reading:
     """What the store says of one run. Calls may overlap; each may raise `Unavailable`."""
 
-    __slots__ = ("_frames", "_log", "_run", "_run_id", "_store", "_stored", "_text", "_texts", "_wanted")
+    __slots__ = ("_frames", "_log", "_run", "_run_id", "_standing", "_standings", "_store", "_stored", "_wanted")
 
     def __init__(self, store: Store, run_id: str) -> None:
         self._store = store
         self._run_id = run_id
-        self._run, self._log, self._texts = Turns(), Turns(), Turns()
+        self._run, self._log, self._standings = Turns(), Turns(), Turns()
         self._stored: StoredRun | None = None
         self._frames: list[Frame] = []
         self._wanted = sys.maxsize  # the lowest seq that anybody has asked for
-        self._text = (-1, "")
+        self._standing = (-1, Standing(""))
 
     async def run(self) -> StoredRun | None:
         """Return the run as it stands; None when there is none."""
@@ -90,13 +91,13 @@ class Reading:
         first = bisect_left(self._frames, start, key=_seq)
         return self._frames[first:]
 
-    async def text(self) -> tuple[int, str]:
-        """Return the whole text so far and the seq up to which it reaches, -1 while there is none.
+    async def standing(self) -> tuple[int, Standing]:
+        """Return the seq of the newest event so far, -1 while there is none, and what stands of all up to it.
 
-        The terminal event is not part of it: it is always sent as itself.
+        The terminal event is always sent as itself, so its seq is never that; but a run that has ended asks nothing.
         """
-        await self._texts.take(self._read_text)
-        return self._text
+        await self._standings.take(self._read_standing)
+        return self._standing
 
     async def _read_run(self) -> None:
         self._stored = await self._store.run(self._run_id)
@@ -116,11 +117,10 @@ class Reading:
         async for page in self._pages(start):
             self._frames += map(frame, page)
 
-    async def _read_text(self) -> None:
+    async def _read_standing(self) -> None:
         events = [event async for page in self._pages(0) for event in page]
-        if events and events[-1].kind in TERMINAL:
-            events.pop()
-        self._text = (events[-1].seq, reply_text(events)) if events else (-1, "")
+        last_seq = next((event.seq for event in reversed(events) if event.kind not in TERMINAL), -1)
+        self._standing = (last_seq, standing_of(events))
 
     async def _pages(self, start: int) -> AsyncIterator[Sequence[Event]]:
         while page := await self._store.events(self._run_id, start, PAGE):

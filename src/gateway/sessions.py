@@ -10,8 +10,9 @@ import re
 
 import msgspec
 
+from gateway.standing import Standing, standing_of
 from shared.errors import InvalidField
-from shared.events import Event, Json, reply_text
+from shared.events import Event, Json
 from shared.ports import SessionPage, Store, StoredRun
 from shared.run import ENDED
 
@@ -46,14 +47,17 @@ def parse_cursor(cursor: str | None) -> tuple[int, int]:
 
 
 async def snapshot(store: Store, session_id: str) -> dict[str, Json]:
-    """Return messages, runs with their texts, and the cursor up to which the texts reach."""
+    """Return messages, runs with what stands of them, and the cursor up to which that reaches.
+
+    A run that has ended is shown by its text alone, as it will be once its rows have become one text.
+    """
     runs = await store.runs_of(session_id)
     inputs = await store.inputs_of(session_id)
     position = BEGINNING
     shown: list[Json] = []
     passed_active = False
     for stored in runs:
-        text, last_seq = (None, None) if passed_active else await _text(store, stored)
+        standing, last_seq = (Standing(""), None) if passed_active else await _standing(store, stored)
         if last_seq is not None:
             position = (stored.ordinal, last_seq)
         passed_active = passed_active or stored.run.status not in ENDED
@@ -61,8 +65,10 @@ async def snapshot(store: Store, session_id: str) -> dict[str, Json]:
             {
                 "run_id": stored.run.id,
                 "status": str(stored.run.status),
-                "text": text or "",
+                "text": standing.text,
                 "created_at": stored.run.created_at.isoformat(),
+                "questions": [],
+                **({} if stored.run.status in ENDED else standing.work),
             }
         )
     return {
@@ -114,14 +120,14 @@ def _entry(run_id: str, seq: int, kind: str, data: "Json | msgspec.Raw") -> "dic
     return {"run_id": run_id, "seq": seq, "kind": str(kind), "data": data}
 
 
-async def _text(store: Store, stored: StoredRun) -> tuple[str, int | None]:
-    """Return a run's text and the seq up to which it reaches."""
+async def _standing(store: Store, stored: StoredRun) -> tuple[Standing, int | None]:
+    """Return what stands of a run and the seq up to which that reaches."""
     if stored.archived_text is not None:
-        return stored.archived_text, stored.last_seq
+        return Standing(stored.archived_text), stored.last_seq
     if stored.last_seq is None:
-        return "", None
+        return Standing(""), None
     events = await store.events(stored.run.id, 0, stored.last_seq + 1)
     if len(events) <= stored.last_seq:  # archived since the run was read
         current = await store.run(stored.run.id)
-        return (current and current.archived_text) or "", stored.last_seq
-    return reply_text(list(events)), stored.last_seq
+        return Standing((current and current.archived_text) or ""), stored.last_seq
+    return standing_of(events), stored.last_seq

@@ -7,6 +7,7 @@ next frame. Common clients dispatch an empty event for a block that holds nothin
 from datetime import timedelta
 
 from gateway.frames import Frame
+from gateway.standing import Standing
 from shared.events import Json, encode_data
 
 HEADERS = (
@@ -31,9 +32,9 @@ def retry(delay: timedelta) -> bytes:
     return b"retry: %d\n" % (delay // timedelta(milliseconds=1))
 
 
-def snapshot(seq: int, text: str) -> bytes:
-    """Return the frame that replaces all text up to and including `seq`."""
-    return b"id: %d\n" % seq + _named("snapshot", {"text": text})
+def snapshot(seq: int, standing: Standing) -> bytes:
+    """Return the frame that replaces all events up to and including `seq`."""
+    return b"id: %d\n" % seq + _named("snapshot", standing.data())
 
 
 def gap(requested: int, earliest: int | None, latest: int | None) -> bytes:

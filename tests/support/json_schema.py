@@ -11,6 +11,7 @@ SAYS_NOTHING: Final = {"$schema", "$defs", "title", "description", "discriminato
 
 _TYPES: Final[dict[str, Callable[[Json], bool]]] = {
     "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
@@ -59,6 +60,9 @@ class Schema:
                 assert "properties" not in schema and isinstance(value, dict)
                 for name, each in value.items():
                     yield from self._faults(each, wanted, f"{at}.{name}")
+            case "items", dict():
+                for n, each in enumerate(value if isinstance(value, list) else []):
+                    yield from self._faults(each, wanted, f"{at}[{n}]")
             case (("minimum" | "minLength" | "maxLength" | "pattern" | "format"), _):
                 if not _within(keyword, wanted, value):
                     yield f"{at}: {value!r} breaks {keyword} {wanted}"

@@ -10,6 +10,7 @@ from gateway import envelopes
 from gateway.envelopes import LineForm, stamp
 from gateway.frames import frame
 from gateway.framing import completed, text_of
+from gateway.standing import Standing
 from shared.contract.frames import schema
 from shared.envelope import LONGEST_TEXT, CloseCode, Envelope, fitting, shortened
 from shared.events import Event, EventKind, Json, encode_data
@@ -91,7 +92,7 @@ def test_frames_that_are_not_of_the_log_keep_to_the_contract() -> None:
     started = sent(FORM.started(StoredRun(run, 3, 1, None, False, None)))
     assert (started["kind"], started["cursor"], started["seq"]) == ("run_started", "3-", None)
     assert started["data"] == {"ordinal": 3, "created_at": run.created_at.isoformat()}
-    snapshot = sent(FORM.snapshot(4, "t" * 9000))
+    snapshot = sent(FORM.snapshot(4, Standing("t" * 9000)))
     assert (snapshot["kind"], snapshot["cursor"], snapshot["data"]) == ("snapshot", "3-4", {"text": "t" * 9000})
     gap = sent(FORM.gap(9, None, None))
     assert (gap["kind"], gap["cursor"], gap["seq"]) == ("gap", "3-", None)

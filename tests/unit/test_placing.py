@@ -10,6 +10,7 @@ from gateway.hub import Channel
 from gateway.placing import Place, find_place
 from gateway.reading import Reading
 from gateway.sse import gap, snapshot
+from gateway.standing import Standing
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.events import Event
 from tests.support.houses import House, deltas, house
@@ -49,7 +50,7 @@ async def found(gateway: House, start: int, arrived: Sequence[Event] = ()) -> tu
         (5, 0, (Place(5), 1)),
         (8, 0, (Place(8), 1)),
         (8, 8, (Place(8), 0)),
-        (9, 8, (Place(4, (gap(8, 0, 7), snapshot(3, "0 1 2 3 "))), 1)),
+        (9, 8, (Place(4, (gap(8, 0, 7), snapshot(3, Standing("0 1 2 3 ")))), 1)),
     ],
 )
 def test_the_stream_is_read_when_nothing_else_can_tell(start: int, arrived: int, expected: tuple[Place, int]) -> None:
@@ -74,7 +75,7 @@ def test_a_long_way_is_made_in_one_step(start: int, position: int) -> None:
         await gateway.streaming()
         await gateway.write(*deltas(0, 12))
         text = "".join(f"{seq} " for seq in range(12))
-        before = (snapshot(11, text),) if position == 12 else ()
+        before = (snapshot(11, Standing(text)),) if position == 12 else ()
         assert await found(gateway, start) == (Place(position, before), 0)
 
     run(main())

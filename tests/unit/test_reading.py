@@ -7,6 +7,7 @@ import pytest
 
 from gateway.frames import Frame, frame
 from gateway.reading import KEPT_S, PAGE, Reading, Readings
+from gateway.standing import Standing
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryStore
 from shared.errors import Unavailable
@@ -234,21 +235,21 @@ def test_a_run_is_looked_up_once_for_all() -> None:
     run(main())
 
 
-def test_a_text_is_made_once_for_all() -> None:
-    """Those who need the whole text at once share its making; the terminal event is not part of it."""
+def test_what_stands_is_made_once_for_all() -> None:
+    """Those who need all that stands at once share its making; the terminal event is not part of it."""
 
     async def main() -> None:
         gateway, store = slow_house()
         reading = Reading(store, "r")
         await gateway.streaming()
         store.answers.set()
-        assert await reading.text() == (-1, "")
+        assert await reading.standing() == (-1, Standing(""))
         store.answers.clear()
         await gateway.end(log(5))
-        asking = [asyncio.create_task(reading.text()) for _ in range(5)]
+        asking = [asyncio.create_task(reading.standing()) for _ in range(5)]
         await settle()
         store.answers.set()
-        assert [await task for task in asking] == [(3, reply_text(deltas(0, 4)))] * 5
+        assert [await task for task in asking] == [(3, Standing(reply_text(deltas(0, 4))))] * 5
         assert store.asked == [0, 0, 0]
 
     run(main())

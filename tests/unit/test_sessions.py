@@ -146,8 +146,8 @@ def test_a_snapshot_has_messages_runs_and_texts() -> None:
                 {"message_id": "m-q", "run_id": "q", "text": "hello", "created_at": at[1]},
             ],
             "runs": [
-                {"run_id": "r", "status": "done", "text": "ab", "created_at": at[0]},
-                {"run_id": "q", "status": "streaming", "text": "c", "created_at": at[1]},
+                {"run_id": "r", "status": "done", "text": "ab", "created_at": at[0], "questions": []},
+                {"run_id": "q", "status": "streaming", "text": "c", "created_at": at[1], "questions": []},
             ],
             "cursor": "1-0",
         }

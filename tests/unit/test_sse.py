@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from client.sse import EventStreamParser
 from gateway import sse
 from gateway.frames import frame
+from gateway.standing import Standing
 from shared.events import Event, EventKind, decode_data, encode_data
 from tests.support.calm import calm
 
@@ -76,7 +77,7 @@ def test_heartbeat_and_retry_dispatch_nothing() -> None:
 
 def test_a_snapshot_has_the_seq_it_reaches_to() -> None:
     """A snapshot carries the whole text, and as id the last seq that the text contains."""
-    assert sse.snapshot(7, "a\u2028b") == b'id: 7\nevent: snapshot\ndata: {"text":"a\\u2028b"}\n\n'
+    assert sse.snapshot(7, Standing("a\u2028b")) == b'id: 7\nevent: snapshot\ndata: {"text":"a\\u2028b"}\n\n'
 
 
 def test_a_gap_has_no_id() -> None:

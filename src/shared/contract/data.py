@@ -31,7 +31,7 @@ class AnsweredData(Struct):
 
 
 class ErrorData(Struct):
-    """`field` is the member of the frame that is to be changed."""
+    """`field` is the member of the frame that is to be changed, `question_id` the question that the frame named."""
 
     code: Literal["invalid_field", "unknown_question", "question_closed", "unavailable"]
     field: str | UnsetType = UNSET
@@ -118,6 +118,47 @@ class QuestionData(Struct):
     question: str
     default: str
     expires_at: Time
+
+
+class StandingTool(Struct):
+    """A tool as it stands; it has no `result` until it has answered. `arguments` is null when its start is not known.
+
+    `message` is a line about it, or its result in one line.
+    """
+
+    key: str
+    name: str
+    arguments: Raw
+    message: Line | UnsetType = UNSET
+    result: Raw | UnsetType = UNSET
+    ok: bool | UnsetType = UNSET
+
+
+class StandingFork(Struct):
+    """A sub-run, and its number among its parent's."""
+
+    run_id: str
+    number: Count
+    title: str
+
+
+class OpenQuestion(Struct):
+    """A question that waits for its answer: as the event `question` has it."""
+
+    question_id: str
+    question: str
+    default: str
+    expires_at: Time
+
+
+class SnapshotData(Struct):
+    """`text` is never cut. The others are there when there are any: the newest tools, sub-runs and open questions."""
+
+    text: str
+    tools: list[StandingTool] | UnsetType = UNSET
+    thinking: ThinkingData | UnsetType = UNSET
+    forks: list[StandingFork] | UnsetType = UNSET
+    questions: list[OpenQuestion] | UnsetType = UNSET
 
 
 class AnswerData(Struct):

@@ -24,6 +24,7 @@ from shared.contract.data import (
     QuestionData,
     ReadyData,
     RerunData,
+    SnapshotData,
     StartedData,
     TextData,
     ThinkingData,
@@ -124,9 +125,9 @@ class Gap(_Frame, kw_only=True, tag_field="kind", tag="gap"):
 
 
 class Snapshot(_Logged, kw_only=True, tag_field="kind", tag="snapshot"):
-    """The whole text up to and including `seq`, in place of single events."""
+    """What stands of a run at `seq`, in place of single events: what is not there is not so, or is void."""
 
-    data: TextData
+    data: SnapshotData
 
 
 # --- the log ---
