@@ -1,7 +1,7 @@
 """What arrives at a front end, as values: events of runs, answers of the gateway, and news of a connection."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from shared.run import RunStatus
 
@@ -20,13 +20,6 @@ class Rerun:
     """All so far is void."""
 
     reason: str  # "merge", "retry", "takeover", or what a later gateway calls it
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """All so far, this event included, comes to this text."""
-
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +73,27 @@ class Question:
     text: str
     default: str  # what the run goes on with if nobody answers
     expires_at: str  # ISO 8601 with offset
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a run does besides replying, as it stands: each tool, sub-run and open question once, in their order."""
+
+    tools: tuple[Tool, ...] = ()
+    thought: Thought | None = None
+    forks: tuple[Fork, ...] = ()
+    questions: tuple[Question, ...] = ()
+
+
+NO_WORK: Final = Work()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All so far, this event included, comes to this text and this work."""
+
+    text: str
+    work: Work = NO_WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +164,13 @@ class Reconnected:
 
 @dataclass(frozen=True, slots=True)
 class ReadRun:
-    """A run as a session's snapshot has it: `text` reaches up to `seq`, or is whole when the run has `ended`."""
+    """A run as a session's snapshot has it: as far as `seq`, or, when it has `ended`, its whole text."""
 
     run_id: str
     text: str
     seq: int | None  # None: nothing is written yet, or there is nothing that could follow
     ended: RunStatus | None
+    work: Work = NO_WORK
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ cannot be read is a `BadPayload`.
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
+from client import shapes
 from client.arrivals import (
     Answer,
     Append,
@@ -30,6 +31,7 @@ from client.arrivals import (
     Tool,
     ToolEnded,
     Unknown,
+    Work,
 )
 from client.sse import ServerEvent
 from shared.errors import Misconfigured
@@ -54,83 +56,6 @@ class BadPayload(Misconfigured):
         )
 
 
-class _Text(msgspec.Struct):
-    text: str
-
-
-class _Reason(msgspec.Struct):
-    reason: str = ""
-    error: str = ""
-
-
-class _Tool(msgspec.Struct):
-    key: str
-    name: str
-    arguments: msgspec.Raw
-    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    message: str = ""
-
-
-class _ToolEnded(msgspec.Struct):
-    key: str
-    name: str
-    result: msgspec.Raw
-    message: str = ""
-    ok: bool = True
-
-
-class _Thought(msgspec.Struct):
-    text: str
-    message: str = ""
-
-
-class _Fork(msgspec.Struct):
-    run_id: str
-    number: int
-    title: str = ""
-
-
-class _Question(msgspec.Struct):
-    question_id: str
-    question: str
-    default: str = ""
-    expires_at: str = ""
-
-
-class _Answer(msgspec.Struct):
-    question_id: str
-    text: str
-    answered: bool = True
-
-
-class _Gap(msgspec.Struct):
-    requested: int
-
-
-class _Entry(msgspec.Struct):
-    run_id: str
-    seq: Annotated[int, msgspec.Meta(ge=0)]
-    kind: str
-    data: msgspec.Raw
-
-
-class _Page(msgspec.Struct):
-    events: list[_Entry]
-    cursor: str
-    more: bool
-
-
-class _Run(msgspec.Struct):
-    run_id: str
-    status: RunStatus
-    text: str
-
-
-class _Session(msgspec.Struct):
-    runs: list[_Run]
-    cursor: str
-
-
 def decoded(shape: type[S], data: bytes | Data, what: str) -> S:
     """Return data as what it should be: bytes or a text of JSON.
 
@@ -151,7 +76,7 @@ def from_stream(run_id: str, event: ServerEvent) -> RunEvent | Gap | None:
         BadPayload: its kind is known, and its data or its id is not what that kind has.
     """
     if event.event == "gap":
-        return Gap(run_id, decoded(_Gap, event.data, "the event gap").requested)
+        return Gap(run_id, decoded(shapes.Gap, event.data, "the event gap").requested)
     change = _change(event.event, event.data)
     if event.has_id and _SEQ.fullmatch(event.id) is not None:
         return RunEvent(run_id, int(event.id), change)
@@ -167,7 +92,7 @@ def from_line(run_id: str, seq: int | None, kind: str, data: msgspec.Raw) -> Run
         BadPayload: its kind is known, and its data or its seq is not what that kind has.
     """
     if kind == "gap":
-        return Gap(run_id, decoded(_Gap, data, "the event gap").requested)
+        return Gap(run_id, decoded(shapes.Gap, data, "the event gap").requested)
     if kind == "run_started":
         return RunOpened(run_id)
     change = _change(kind, data)
@@ -184,7 +109,7 @@ def from_page(body: bytes) -> Page:
     Raises:
         BadPayload: it is no such answer, or an event of it cannot be read.
     """
-    page = decoded(_Page, body, "a page of a session's events")
+    page = decoded(shapes.Page, body, "a page of a session's events")
     events = (RunEvent(entry.run_id, entry.seq, _change(entry.kind, entry.data)) for entry in page.events)
     return Page(tuple(events), page.cursor, page.more)
 
@@ -196,7 +121,7 @@ def from_session(body: bytes) -> SessionRead:
         BadPayload: it is no such answer.
     """
     what = "a session's snapshot"
-    session = decoded(_Session, body, what)
+    session = decoded(shapes.Session, body, what)
     position = _CURSOR.fullmatch(session.cursor)
     if session.cursor and position is None:
         raise BadPayload(what, f"its cursor is {session.cursor!r}")
@@ -205,7 +130,7 @@ def from_session(body: bytes) -> SessionRead:
         tuple(
             ReadRun(run.run_id, run.text, None, run.status)
             if run.status in ENDED
-            else ReadRun(run.run_id, run.text, seq if ordinal == reached else None, None)
+            else ReadRun(run.run_id, run.text, seq if ordinal == reached else None, None, _work(run))
             for ordinal, run in enumerate(session.runs)
         )
     )
@@ -217,50 +142,46 @@ def _change(kind: str, data: Data) -> Change:
 
 
 def _append(data: Data, what: str) -> Change:
-    return Append(decoded(_Text, data, what).text)
+    return Append(decoded(shapes.Text, data, what).text)
 
 
 def _snapshot(data: Data, what: str) -> Change:
-    return Snapshot(decoded(_Text, data, what).text)
+    snapshot = decoded(shapes.Snapshot, data, what)
+    return Snapshot(snapshot.text, _work(snapshot))
 
 
 def _rerun(data: Data, what: str) -> Change:
-    return Rerun(decoded(_Reason, data, what).reason)
+    return Rerun(decoded(shapes.Reason, data, what).reason)
 
 
 def _ended(status: RunStatus, data: Data, what: str) -> Change:
-    end = decoded(_Reason, data, what)
+    end = decoded(shapes.Reason, data, what)
     return Ended(status, end.error or end.reason)
 
 
 def _tool(data: Data, what: str) -> Change:
-    tool = decoded(_Tool, data, what)
-    result = None if tool.result is msgspec.UNSET else _text(tool.result)
-    return Tool(tool.key, tool.name, _text(tool.arguments), result, tool.message)
+    return _as_tool(decoded(shapes.Tool, data, what))
 
 
 def _tool_ended(data: Data, what: str) -> Change:
-    end = decoded(_ToolEnded, data, what)
+    end = decoded(shapes.ToolEnded, data, what)
     return ToolEnded(end.key, end.name, _text(end.result), end.message, end.ok)
 
 
 def _thought(data: Data, what: str) -> Change:
-    thought = decoded(_Thought, data, what)
-    return Thought(thought.message or thought.text, thought.text)
+    return _as_thought(decoded(shapes.Thought, data, what))
 
 
 def _fork(data: Data, what: str) -> Change:
-    fork = decoded(_Fork, data, what)
-    return Fork(fork.run_id, fork.number, fork.title)
+    return _as_fork(decoded(shapes.Fork, data, what))
 
 
 def _question(data: Data, what: str) -> Change:
-    asked = decoded(_Question, data, what)
-    return Question(asked.question_id, asked.question, asked.default, asked.expires_at)
+    return _as_question(decoded(shapes.Question, data, what))
 
 
 def _answer(data: Data, what: str) -> Change:
-    answer = decoded(_Answer, data, what)
+    answer = decoded(shapes.Answer, data, what)
     return Answer(answer.question_id, answer.text, answer.answered)
 
 
@@ -277,6 +198,32 @@ _READERS: Final[Mapping[str, Callable[[Data, str], Change]]] = {
     EventKind.ANSWER: _answer,
     **{kind: partial(_ended, RunStatus(kind)) for kind in TERMINAL},
 }
+
+
+def _work(work: shapes.Work) -> Work:
+    return Work(
+        tuple(map(_as_tool, work.tools)),
+        None if work.thinking is None else _as_thought(work.thinking),
+        tuple(map(_as_fork, work.forks)),
+        tuple(map(_as_question, work.questions)),
+    )
+
+
+def _as_tool(tool: shapes.Tool) -> Tool:
+    result = None if tool.result is msgspec.UNSET else _text(tool.result)
+    return Tool(tool.key, tool.name, _text(tool.arguments), result, tool.message, tool.ok)
+
+
+def _as_thought(thought: shapes.Thought) -> Thought:
+    return Thought(thought.message or thought.text, thought.text)
+
+
+def _as_fork(fork: shapes.Fork) -> Fork:
+    return Fork(fork.run_id, fork.number, fork.title)
+
+
+def _as_question(asked: shapes.Question) -> Question:
+    return Question(asked.question_id, asked.question, asked.default, asked.expires_at)
 
 
 def _text(raw: msgspec.Raw) -> str:

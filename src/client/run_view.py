@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Final, TypeVar
 
 from client.arrivals import (
+    NO_WORK,
     Answer,
     Append,
     Change,
@@ -29,6 +30,7 @@ from client.arrivals import (
     Thought,
     Tool,
     ToolEnded,
+    Work,
 )
 from client.effects import (
     AppendText,
@@ -156,7 +158,7 @@ def read_run(run: RunView, read: ReadRun) -> tuple[RunView, Effects]:
         over, end = _apply(whole, RunEvent(run.run_id, whole.next_seq, Ended(read.ended, "")))
         return replace(over, held=frozen({})), (*shown, *end)
     if read.seq is not None:
-        return _take(run, RunEvent(run.run_id, read.seq, Snapshot(read.text)))
+        return _take(run, RunEvent(run.run_id, read.seq, Snapshot(read.text, read.work)))
     return run, ()
 
 
@@ -190,8 +192,9 @@ def _apply(run: RunView, event: RunEvent) -> tuple[RunView, Effects]:
         case Append(text):
             appended: Effects = (AppendText(run_id, text),) if text else ()
             return replace(run, text=run.text.plus(text), next_seq=next_seq), appended
-        case Snapshot(text):
-            return _replaced(run, text, next_seq), (ReplaceText(run_id, text, "snapshot"),)
+        case Snapshot(text, work):
+            shown = (ReplaceText(run_id, text, "snapshot"), *_shown(run_id, work))
+            return _replaced(run, text, next_seq, work), shown
         case Rerun(reason):
             return _replaced(run, "", next_seq), (ReplaceText(run_id, "", reason),)
         case Ended(status, message) as end:
@@ -231,6 +234,25 @@ def _answered(tool: Tool | None, end: ToolEnded) -> Tool:
     return Tool(end.key, end.name, arguments, end.result, end.message, end.ok)
 
 
-def _replaced(run: RunView, text: str, next_seq: int) -> RunView:
-    """Return the run with nothing left of what it showed but its place."""
-    return RunView(run.run_id, NO_TEXT.plus(text), connected=run.connected, next_seq=next_seq, held=run.held)
+def _shown(run_id: str, work: Work) -> Effects:
+    return (
+        *(ShowThought(run_id, thought) for thought in (work.thought,) if thought is not None),
+        *(ShowTool(run_id, tool) for tool in work.tools),
+        *(ShowFork(run_id, fork) for fork in work.forks),
+        *(ShowQuestion(run_id, question) for question in work.questions),
+    )
+
+
+def _replaced(run: RunView, text: str, next_seq: int, work: Work = NO_WORK) -> RunView:
+    """Return the run with this to show, and nothing left of what it showed but its place."""
+    return RunView(
+        run.run_id,
+        NO_TEXT.plus(text),
+        tools=frozen({tool.key: tool for tool in work.tools}),
+        thought=work.thought,
+        forks=frozen({fork.number: fork for fork in work.forks}),
+        questions=frozen({question.question_id: question for question in work.questions}),
+        connected=run.connected,
+        next_seq=next_seq,
+        held=run.held,
+    )

@@ -11,7 +11,8 @@ from client.line_frames import event_of, frame_of
 from client.projection import SessionView
 from client.reading import from_page, from_stream
 from client.sse import ServerEvent
-from shared.events import Json
+from gateway.standing import standing_of
+from shared.events import Event, EventKind, Json, encode_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,22 @@ class Logged:
 
 
 WAYS = ("stream", "page", "line")
+
+
+def stored(log: Sequence[Logged]) -> list[Event]:
+    """Return a log as a gateway has it; what is of a later version says nothing to this one."""
+    known = set(EventKind)
+    return [
+        Event(event.run_id, event.seq, EventKind(event.kind), encode_data(event.data))
+        if event.kind in known
+        else Event(event.run_id, event.seq, EventKind.DELTA, encode_data({"text": ""}))
+        for event in log
+    ]
+
+
+def snapshot_of(log: Sequence[Logged]) -> Logged:
+    """Return the snapshot that a gateway sends in place of a log's beginning, which is not empty."""
+    return Logged(log[-1].run_id, log[-1].seq, "snapshot", standing_of(stored(log)).data())
 
 
 def encode(document: Json) -> str:

@@ -29,6 +29,7 @@ from client.arrivals import (
     Tool,
     ToolEnded,
     Unknown,
+    Work,
 )
 from client.effects import (
     AppendText,
@@ -51,7 +52,19 @@ from client.projection import SessionView, reduce
 from client.run_view import HELD_LIMIT, RunView
 from shared.run import RunStatus
 from tests.support.calm import calm
-from tests.support.histories import WAYS, Logged, Shown, deliveries, folded, logs, sessions, shown, worked, works
+from tests.support.histories import (
+    WAYS,
+    Logged,
+    Shown,
+    deliveries,
+    folded,
+    logs,
+    sessions,
+    shown,
+    snapshot_of,
+    worked,
+    works,
+)
 
 
 def said(seq: int, text: str, run_id: str = "r") -> RunEvent:
@@ -236,13 +249,51 @@ def test_a_rerun_asks_again() -> None:
         (over(1, RunStatus.CANCELLED), "cancelled"),
         (RunEvent("r", 1, Snapshot("all")), "streaming"),
         (Gap("r", 0), "idle"),
+        (SessionRead((ReadRun("r", "all", 1, None),)), "streaming"),
         (SessionRead((ReadRun("r", "all", None, RunStatus.DONE),)), "completed"),
     ],
 )
 def test_what_ends_or_replaces_a_run_closes_its_questions(last: Arrival, phase: str) -> None:
-    """Nobody is asked by a run that is over, and what stands for a part of the log says nothing of questions."""
+    """Nobody is asked by a run that is over, nor by one whose snapshot says nothing of questions."""
     session, _ = after([asked(0), last])
     assert (session.phase.value, session.runs["r"].questions) == (phase, {})
+
+
+WORK = Work(
+    (Tool("k", "look", "{}", "1", "it"),), Thought("asks", "I ask."), (Fork("sub-1", 0, "part"),), (ASKED, OTHER)
+)
+
+
+@pytest.mark.parametrize(
+    "snapshot", [RunEvent("r", 4, Snapshot("all", WORK)), SessionRead((ReadRun("r", "all", 4, None, WORK),))]
+)
+def test_a_snapshot_brings_what_is_asked(snapshot: Arrival) -> None:
+    """Whoever comes in through one is asked, sees what else the run does, and is told of the answers behind it."""
+    session, effects = after([snapshot, told(3), told(5)])
+    assert effects == [
+        ReplaceText("r", "all", "snapshot"),
+        ShowThought("r", Thought("asks", "I ask.")),
+        ShowTool("r", Tool("k", "look", "{}", "1", "it")),
+        ShowFork("r", Fork("sub-1", 0, "part")),
+        ShowQuestion("r", ASKED),
+        ShowQuestion("r", OTHER),
+        ShowAnswer("r", Answer("q", "blue", True)),
+    ]
+    assert (session.phase.value, works(session)) == ("interrupted", [("I ask.", ((0, "sub-1"),), ("p",))])
+    assert reduce(session, snapshot) == (session, ())
+
+
+def test_what_a_snapshot_asks_again_is_one_question() -> None:
+    """Asked before, by it, and behind it: whoever upserts by id asks once, and one answer closes it."""
+    session, effects = after([asked(0), RunEvent("r", 1, Snapshot("", Work(questions=(ASKED,)))), asked(2), told(3)])
+    assert effects == [
+        ShowQuestion("r", ASKED),
+        ReplaceText("r", "", "snapshot"),
+        ShowQuestion("r", ASKED),
+        ShowAnswer("r", Answer("q", "blue", True)),
+        StartSpinner("r"),
+    ]
+    assert works(session) == [("", (), ())]
 
 
 def test_a_line_that_opens_shows_nothing() -> None:
@@ -524,26 +575,24 @@ def test_a_snapshot_stands_for_all_up_to_its_seq() -> None:
     assert reduce(session, said(2, "c")) == (session, ())
 
 
-def text_of(log: Sequence[Logged]) -> str:
-    """Return the text up to the end of a part of a log."""
-    return folded("", log)[2]
-
-
 def without_tools(run: Shown) -> tuple[str, str, str]:
-    """Return what a snapshot can say of a run: nothing of its tools, nor of what it asks."""
-    run_id, phase, text, _ = run
-    return run_id, "streaming" if phase == "interrupted" else phase, text
+    """Return what a reading of the session says of a run that has ended: nothing of its tools."""
+    return run[:3]
 
 
 @calm
 @given(st.data(), logs("r", ended=True))
 def test_a_snapshot_may_stand_for_any_beginning(data: st.DataObject, log: list[Logged]) -> None:
-    """Snapshots of some beginnings, and the events behind the shortest of them, lead to the run's text in any order."""
+    """In any order, at any moment, a snapshot is as good as the events that it stands for, open questions included."""
     cuts = data.draw(st.lists(st.integers(0, len(log) - 1), min_size=1, max_size=3))
-    snapshots = [Logged("r", cut - 1, "snapshot", {"text": text_of(log[:cut])}) for cut in cuts if cut]
-    rest = log[min(cuts) :]
-    arrivals = [event.streamed() for event in data.draw(deliveries([*snapshots, *rest]))]
-    assert without_tools(shown(after(arrivals)[0])[0]) == without_tools(folded("r", log))
+    snapshots = [snapshot_of(log[:cut]) for cut in cuts if cut]
+    session, covered = after([RunOpened("r")])[0], set[int]()
+    for event in data.draw(deliveries([*snapshots, *log[min(cuts) :]])):
+        session, _ = reduce(session, event.arriving(data.draw(st.sampled_from(WAYS))))
+        covered |= {*range(event.seq + 1)} if event.kind == "snapshot" else {event.seq}
+        come = log[: _whole(covered)]
+        assert (shown(session), works(session)) == ([folded("r", come)], [worked(come)])
+    assert session.phase.value == folded("r", log)[1]
 
 
 @calm
@@ -557,9 +606,11 @@ def test_a_reading_of_the_session_may_come_at_any_moment(data: st.DataObject, hi
     arrivals: list[Arrival] = [event.paged() for event in data.draw(deliveries(events[again:]))]
     arrivals.insert(data.draw(st.integers(0, len(arrivals))), read)
     session, _ = after(arrivals)
-    assert list(map(without_tools, shown(session))) == [
-        without_tools(folded(run_id, log)) for run_id, log in history.items()
-    ]
+    for run, had, work in zip(read.runs, shown(session), works(session), strict=True):
+        whole = folded(run.run_id, history[run.run_id])
+        if run.ended is None:
+            assert (had, work) == (whole, worked(history[run.run_id]))
+        assert without_tools(had) == without_tools(whole)
 
 
 def read_at(history: dict[str, list[Logged]], cut: int) -> SessionRead:
@@ -570,8 +621,19 @@ def read_at(history: dict[str, list[Logged]], cut: int) -> SessionRead:
         cut = max(cut - len(log), 0)
         _, phase, text, _ = folded(run_id, part)
         ended = {"completed": RunStatus.DONE, "failed": RunStatus.FAILED, "cancelled": RunStatus.CANCELLED}.get(phase)
-        runs.append(ReadRun(run_id, text, len(part) - 1 if part and not ended else None, ended))
+        runs.append(
+            ReadRun(run_id, text, None, ended)
+            if ended or not part
+            else ReadRun(run_id, text, len(part) - 1, None, work_of(part))
+        )
     return SessionRead(tuple(runs))
+
+
+def work_of(part: Sequence[Logged]) -> Work:
+    """Return what a snapshot in place of these says beside the text."""
+    change = snapshot_of(part).streamed().change
+    assert isinstance(change, Snapshot)
+    return change.work
 
 
 def test_a_session_that_is_read_shows_its_runs() -> None:
@@ -694,7 +756,8 @@ def test_effects_are_all_that_a_front_end_needs(data: st.DataObject, history: di
         + [Gap(run_id, cursor) for run_id in history for cursor in (0, 3)]
         + [read_at(history, cut) for cut in range(len(events) + 1)]
     )
-    arrivals: list[Arrival] = [event.streamed() for event in data.draw(deliveries(events))]
+    snapshots = [snapshot_of(log[:cut]) for log in history.values() for cut in range(1, len(log))]
+    arrivals: list[Arrival] = [event.streamed() for event in data.draw(deliveries([*events, *snapshots]))]
     for other in data.draw(st.lists(others, max_size=6)):
         arrivals.insert(data.draw(st.integers(0, len(arrivals))), other)
     session, screen = SessionView(), Screen()

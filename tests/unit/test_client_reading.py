@@ -25,6 +25,7 @@ from client.arrivals import (
     Tool,
     ToolEnded,
     Unknown,
+    Work,
 )
 from client.reading import BadPayload, from_line, from_page, from_session, from_stream
 from client.sse import EventStreamParser, ServerEvent
@@ -42,6 +43,22 @@ KINDS: Sequence[tuple[str, str, Change]] = [
     ("rerun", '{"reason":"merge","attempt":2}', Rerun("merge")),
     ("rerun", "{}", Rerun("")),
     ("snapshot", '{"text":"all"}', Snapshot("all")),
+    (
+        "snapshot",
+        '{"text":"all","tools":[{"key":"k","name":"look","arguments":null,"message":"seen","result":[1],"ok":false},'
+        '{"key":"l","name":"look","arguments":{"at": 1}}],"thinking":{"message":"a","text":"a b"},'
+        '"forks":[{"run_id":"sub","number":2,"title":"part"}],'
+        '"questions":[{"question_id":"q","question":"Red?","default":"no","expires_at":"2026-01-01T00:02:00Z"}]}',
+        Snapshot(
+            "all",
+            Work(
+                (Tool("k", "look", "null", "[1]", "seen", False), Tool("l", "look", '{"at": 1}', None)),
+                Thought("a", "a b"),
+                (Fork("sub", 2, "part"),),
+                (Question("q", "Red?", "no", "2026-01-01T00:02:00Z"),),
+            ),
+        ),
+    ),
     ("done", '{"usage":{"input_tokens":1}}', Ended(RunStatus.DONE, "")),
     ("failed", '{"error":"no answer"}', Ended(RunStatus.FAILED, "no answer")),
     ("cancelled", '{"reason":"by the user"}', Ended(RunStatus.CANCELLED, "by the user")),
@@ -82,6 +99,8 @@ BAD = [
     ("delta", '{"text":"\\ud83d"}'),
     ("delta", '{"text":"a","x":' + "[" * 9999 + "]" * 9999 + "}"),
     ("snapshot", "{}"),
+    ("snapshot", '{"text":"all","questions":[{"question":"Red?"}]}'),
+    ("snapshot", '{"text":"all","tools":{}}'),
     ("rerun", '{"reason":7}'),
     ("done", "7"),
     ("failed", '{"error":{}}'),
