@@ -1,13 +1,16 @@
 """What a learner does next: what to turn to, and the command that plays exactly this again."""
 
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from itertools import zip_longest
+from pathlib import Path
 
 import msgspec
 
 from selfcheck.results import CheckResult, Report, State
 from selfcheck.texts import Message, say, text
+from shared.foreign import shown
 
 
 class Around(msgspec.Struct, frozen=True):
@@ -16,6 +19,7 @@ class Around(msgspec.Struct, frozen=True):
     real: bool = False  # whether the services were started for this run, by `--real`
     passed_before: frozenset[int] = frozenset()
     folder: str | None = None  # of the run, as it is shown; None when none could be written
+    activation: str | None = None  # what has to be typed first for our commands to be found; None when they are
 
     def is_regression(self, check: CheckResult) -> bool:
         """Whether a check passed the last time and does not now. What the surroundings are to blame for is none."""
@@ -47,6 +51,19 @@ def again(report: Report, check: CheckResult, real: bool, environment: Mapping[s
     mock = "MOCK=1 " if report.mode == "mock" and names_services else ""
     options = f"--only {check.id} --seed {report.seed}{' --real' if real else ''}"
     return f"{mock}selfcheck run --tree {shlex.quote(report.tree)} {options}"
+
+
+def activation(executable: str = sys.executable, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return what puts `selfcheck` on the shell's path, None when it is there, or when we cannot say."""
+    ours = Path(executable).parent
+    path = environment.get("PATH", "").split(os.pathsep)
+    if not (ours / "selfcheck").exists() or any(folder and Path(folder, "selfcheck").exists() for folder in path):
+        return None
+    if not (ours / "activate").exists():
+        return None
+    import shlex
+
+    return f". {shlex.quote(shown(ours / 'activate'))}"
 
 
 def all_of(numbers: Iterable[object]) -> str:

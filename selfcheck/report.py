@@ -99,6 +99,7 @@ def _wrong(console: Console, report: Report, wrong: Sequence[CheckResult], aroun
         short = check is not first
     more = [say("feedback.folded")] if len(wrong) > 1 else []
     more += [say("feedback.folder", folder=around.folder)] if around.folder is not None else []
+    more += [say("feedback.activate", command=around.activation)] if around.activation is not None else []
     if more:
         yield Text("")
     for words in more:

@@ -8,7 +8,7 @@ from selfcheck import early, report
 from selfcheck.checks import CHECKS
 from selfcheck.checks.check import Check
 from selfcheck.console import out
-from selfcheck.feedback import Around
+from selfcheck.feedback import Around, activation
 from selfcheck.repeating import Repetitions
 from selfcheck.results import CheckResult, Report, State, as_json, write_json
 from selfcheck.trees import kit_root
@@ -67,7 +67,7 @@ class Sheet:
     def around(self) -> Around:
         """Return what the report needs besides the results."""
         folder = None if self._folder is None else shown(self._folder)
-        return Around(self._options.real, self._passed_before, folder)
+        return Around(self._options.real, self._passed_before, folder, activation())
 
     def keep(self) -> None:
         """Leave the run's folder, and remember how each check came out."""

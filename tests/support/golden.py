@@ -3,7 +3,9 @@
 `make golden` writes them anew. What changed is then seen, and judged, in the difference.
 """
 
+import os
 import re
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -42,7 +44,8 @@ def printed(folder: Path, tree: str, lang: str, colour: str) -> str:
 
     The name of a tree's room ends with a hash of the place where the tree lies; it reads `-00000000` here.
     """
-    changes = {**_TERMINAL[colour], "COLUMNS": str(COLUMNS), "PYTHONUTF8": "1", "SELFCHECK_HOME": "kept"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # as in an activated environment
+    changes = {**_TERMINAL[colour], "PATH": path, "COLUMNS": str(COLUMNS), "PYTHONUTF8": "1", "SELFCHECK_HOME": "kept"}
     with started("run", "--tree", tree, "--lang", lang, changes=changes, cwd=room(folder)) as running:
         _, out, err = running.ended()
     assert err == "", err

@@ -1,11 +1,13 @@
 """What to do next, the command that plays the same again, and where two texts part."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from selfcheck.feedback import Around, again, cut, first_difference, next_step
+from selfcheck.feedback import Around, activation, again, cut, first_difference, next_step
 from selfcheck.results import CheckResult, Report, State
 from selfcheck.texts import english
 
@@ -50,6 +52,19 @@ URLS = {"REDIS_URL": "redis://x", "DATABASE_URL": "postgresql://x"}
 def test_the_command_plays_the_same_again(mode: str, real: bool, environment: dict[str, str], command: str) -> None:
     """The same check, seed, tree and mode, whatever the environment names."""
     assert again(replace(REPORT, mode=mode), CHECK, real, environment) == command
+
+
+def test_who_has_no_such_command_is_told_how_to_have_it(tmp_path: Path) -> None:
+    """As long as no folder of the path has it; an interpreter without the command beside it gives no advice."""
+    ours, theirs = tmp_path / ".venv" / "bin", tmp_path / "bin"
+    for folder in (ours, theirs):
+        folder.mkdir(parents=True)
+    python = str(ours / "python")
+    assert activation(python, {"PATH": str(theirs)}) is None
+    for name in ("selfcheck", "activate"):
+        (ours / name).touch()
+    assert activation(python, {"PATH": f"{theirs}{os.pathsep}"}) == f". {ours / 'activate'}"
+    assert activation(python, {"PATH": f"{theirs}{os.pathsep}{ours}"}) is None
 
 
 def test_a_tree_with_a_space_can_be_typed() -> None:

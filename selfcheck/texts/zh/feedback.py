@@ -25,6 +25,7 @@ TEXTS: Final = {
     "regressed": "{state}，上次是通过的",
     "folded": "用 --only N 可展开其中一项",
     "folder": "完整的值和时间线：{folder}",
+    "activate": "当前 shell 还找不到 selfcheck 命令，请先执行：{command}",
     # repetitions
     "repetition": "第 {number} 遍，共 {count} 遍",
     "flaky": "时好时坏：{name} 的结果先后是 {states}",
