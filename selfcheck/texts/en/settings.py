@@ -25,7 +25,7 @@ TEXTS: Final = {
     "flush_every": "age of the oldest unflushed event at which the writer flushes",
     "lease": "how long a claim holds without being renewed",
     "renew_every": "how often a worker renews all its leases, in one statement",
-    "max_attempts": "claims of one run before it is failed",
+    "max_attempts": "attempts of one run that may fail, or lose their worker, before the run has failed",
     "backoff_cap": "the longest pause before the next attempt (1 s · 2ⁿ, with jitter)",
     "first_piece_wait": "how long a model may be silent before its first piece",
     "next_piece_wait": "how long a model may be silent between two pieces",

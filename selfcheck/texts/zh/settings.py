@@ -25,7 +25,7 @@ TEXTS: Final = {
     "flush_every": "最早的未写事件满这么久，写入者就写入存储",
     "lease": "一次认领不续期能维持多久",
     "renew_every": "工作进程多久用一条语句为全部租约续期",
-    "max_attempts": "一次运行被认领多少次之后判为失败",
+    "max_attempts": "一次运行失败或丢失工作进程多少次之后判为失败（移交不算）",
     "backoff_cap": "下一次尝试前最长的停顿（1 s · 2ⁿ，带抖动）",
     "first_piece_wait": "模型的第一段之前可以沉默多久",
     "next_piece_wait": "模型的两段之间可以沉默多久",
