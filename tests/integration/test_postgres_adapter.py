@@ -10,7 +10,7 @@ from shared.adapters.clock import SystemClock
 from shared.adapters.postgres import PostgresStore, database, drop_schema
 from shared.adapters.postgres.statements import composed, schema_steps, statements
 from shared.errors import Fenced, Misconfigured, Unavailable
-from shared.ports import Accepted, Ending
+from shared.ports import Accepted, Ending, Resumed
 from shared.run import RunStatus
 from tests.support.databases import opened, rows_read, run, started
 from tests.support.real import own_name, real_urls, services_to_break
@@ -63,6 +63,27 @@ def test_a_schema_is_upgraded_where_it_stands() -> None:
                 f"store: the schema {first.schema} at {address} is version 5, this code knows 4; "
                 "bring the code up to date, or set KODA_SCHEMA to another name"
             )
+
+    run(test())
+
+
+def test_a_process_of_the_version_before_shares_its_runs() -> None:
+    """Version 3 gives back to version 4, and takes over from it; what it gives back counts, and only sweeps find it."""
+
+    async def test() -> None:
+        url = real_urls().database
+        async with opened(url, versions=3) as old:
+            await started(old.store)
+            store = await PostgresStore.open(url, schema=old.schema, clock=SystemClock())
+            assert await old.store.release("r", 1, NOTHING, Resumed.TAKEOVER, counts=False)
+            assert await store.take_up("w", AN_HOUR, "s") is None
+            second = await store.take_over("w", AN_HOUR)
+            assert await store.release("r", 2, NOTHING, Resumed.TAKEOVER, counts=False)
+            third = await old.store.take_over("w", NOTHING)
+            fourth = await store.take_over("w", AN_HOUR)
+            claims = [claim and (claim.run.attempt, claim.tries) for claim in (second, third, fourth)]
+            assert claims == [(2, 2), (3, 3), (4, 3)]
+            await store.close()
 
     run(test())
 
@@ -466,7 +487,10 @@ def test_looking_for_work_reads_no_ended_run() -> None:
                 if number % 2:
                     await here.store.claim("w", AN_HOUR, f"s{number}")
             await here.ask("ANALYZE {schema}.runs")
-            for name in ("claim", "claim_of_session", "take_over", "renew", "waiting_sessions", "archivable"):
+            for name in (
+                *("claim", "claim_of_session", "take_over", "take_up"),
+                *("renew", "waiting_sessions", "archivable"),
+            ):
                 assert await rows_read(here, name, values) < 200, name
 
     run(test())

@@ -60,7 +60,7 @@ def test_a_schema_with_data_learns_to_ask_and_to_split_off() -> None:
                 PostgresStore.open(real_urls().database, schema=old.schema, clock=SystemClock()) for _ in range(5)
             )
             stores = await asyncio.gather(*opening)
-            assert await old.ask("SELECT version FROM {schema}.schema_version") == [(3,)]
+            assert await old.ask("SELECT version FROM {schema}.schema_version") == [(4,)]
             assert [await stores[0].runs_of(session_id) for session_id in ("s0", "s", "s2")] == before
             assert (await stores[0].questions_of("r"), await stores[1].orphans(10)) == ([], [])
             question, fork = await asked(stores[1]), await forked(stores[2])
