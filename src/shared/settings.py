@@ -116,7 +116,7 @@ class Settings:
     flush_every: timedelta = _seconds(0.2, "age of the oldest unflushed event at which the writer flushes", zero=True)
     lease: timedelta = _seconds(15, "how long a claim holds without being renewed")
     renew_every: timedelta = _seconds(5, "how often a worker renews all its leases, in one statement")
-    max_attempts: int = _whole(3, "claims of one run before it is failed")
+    max_attempts: int = _whole(3, "attempts of one run that may fail, or lose their worker, before the run has failed")
     backoff_cap: timedelta = _seconds(
         10, "the longest pause before the next attempt (1 s · 2ⁿ, with jitter)", zero=True
     )
