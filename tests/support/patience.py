@@ -35,9 +35,9 @@ async def until(what: str, ask: Callable[[], Awaitable[T | None]]) -> T:
 async def lapse(seconds: float) -> None:
     """Let other processes have this much time: for what is a matter of time, or a state that nobody tells us."""
     loop = asyncio.get_running_loop()
-    over = loop.create_future()
-    timer = loop.call_later(seconds, over.set_result, None)
+    over = asyncio.Event()  # and no future: one that is cancelled in the moment in which it is due cannot be set
+    timer = loop.call_later(seconds, over.set)
     try:
-        await over
+        await over.wait()
     finally:
         timer.cancel()
