@@ -20,7 +20,7 @@ from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.loops import loop_at
 from selfcheck.spec import ServiceSpec
 from selfcheck.stillness import Stillness
-from selfcheck.strays import end_writers
+from selfcheck.strays import end_below, end_writers
 from selfcheck.traces import own_names, remove
 from shared.errors import Misconfigured, Unavailable
 from shared.exercises import SHAPES
@@ -134,7 +134,10 @@ class Service:
 
     def kill(self) -> None:
         """End all processes at once, from any thread, and wait for nothing; `stop` has still to be called."""
+        starts = self.log.all("process_started")
         for process in self._processes.values():
+            if starts and process.poll() is None:
+                end_below(process.pid)
             if sys.platform == "win32":
                 process.kill()
                 continue

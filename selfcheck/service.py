@@ -53,7 +53,7 @@ def main() -> None:
     voice = os.fdopen(os.dup(2), "w", encoding="utf-8", buffering=1)
     logs.configure(json=True, stream=voice)
     logging.getLogger(logs.ROOT).handlers[0].setFormatter(_Signed(spec.token))
-    captivity.enter()
+    captivity.enter(lambda: note(log, "process_started"))
     # The port is known, and connections queue, while everything else is still loading.
     try:
         listener = socket.create_server(("127.0.0.1", spec.port), backlog=256)

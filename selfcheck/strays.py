@@ -1,6 +1,6 @@
 """Processes that a submission started and moved out of reach: they left the service's process group, and live on.
 
-What they still have in common with it is the pipe that they print to.
+What they still have in common with it is that they came of it, as long as it runs, and the pipe that they print to.
 """
 
 import contextlib
@@ -9,6 +9,38 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
+
+
+def end_below(leader: int) -> None:
+    """End every process that came of this one, however far it went, but not itself.
+
+    Those whose parent ends have to come to it, which is its own affair. Where there is no /proc none is found.
+    """
+    for _ in range(MOST_ROUNDS):  # each may have started another meanwhile
+        found = _below(leader)
+        for pid in found:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
+
+
+MOST_ROUNDS = 50
+
+
+def _below(leader: int) -> list[int]:
+    children: dict[int, list[int]] = {}
+    ended: set[int] = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+            if fields[0] == b"Z":
+                ended.add(int(folder.name))
+    found = [leader]
+    for pid in found:
+        found += children.get(pid, [])
+    return [pid for pid in found[1:] if pid not in ended]
 
 
 def end_writers(pipes: Sequence[IO[bytes]]) -> None:

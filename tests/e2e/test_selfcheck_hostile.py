@@ -14,6 +14,7 @@ from tests.support.judging import STARTER, Judged, TwoAtOnce, judge, rooms, solu
 
 LONG_S = 25.0  # for a hang and its consequences, on a machine that does other things
 SLEEPER = f"[{sys.executable!r}, '-c', 'import time; time.sleep(3600)']"
+DAEMON = '["/bin/sh", "-c", "setsid sleep 3600 &"], start_new_session=True'
 C_LOOP = 're.match(r"(a+)+$", "a" * 60 + "b")'  # in C, without an end, and never letting go of the interpreter
 
 
@@ -116,6 +117,11 @@ CALLS = {
     ),
     "escapes with a process": (
         f"import subprocess\n{AGAIN.format(deed=f'subprocess.Popen({SLEEPER}, start_new_session=True)')}",
+        "",
+        [],
+    ),
+    "leaves a daemon": (  # that holds no pipe of ours, and whose parent has ended
+        f"import subprocess\n{AGAIN.format(deed=f'subprocess.Popen({DAEMON}, stdin=-3, stdout=-3, stderr=-3)')}",
         "",
         [],
     ),
