@@ -15,9 +15,10 @@ from gateway.frames import Frame
 from gateway.framing import begun
 from gateway.sessions import encode_place
 from gateway.standing import Standing
-from shared.envelope import LONGEST_TEXT, Envelope, shortened
+from shared.envelope import Envelope
 from shared.events import EventKind, Json, decode_data, encode_data
 from shared.ports import StoredRun
+from shared.shortening import LONGEST_TEXT, shortened
 
 _END: Final = len('"}')
 _STAMP: Final = len('2026-01-01T00:00:00.000+00:00"}')

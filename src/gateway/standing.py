@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from shared.envelope import shortened
 from shared.events import Event, EventKind, Json, decode_data, reply_text
+from shared.shortening import shortened
 
 MOST_TOOLS: Final = 100
 """Tools in one snapshot, the newest: events are sent in chunks and at a client's pace, a snapshot is one piece."""

@@ -9,13 +9,7 @@ from typing import Final
 
 import msgspec
 
-from shared.events import Json
-
 VERSION: Final = 1
-
-LONGEST_TEXT: Final = 2_000
-"""Characters of a text in `data` that travel; the whole is in the log. Not of a text that is to be appended (`delta`,
-`snapshot`): cut, it would be lost."""
 
 LONGEST_MESSAGE: Final = 200
 """Characters of a `message`: it is one line."""
@@ -70,19 +64,6 @@ _FINAL: Final = frozenset(
         *(CloseCode.UNKNOWN_CURSOR, CloseCode.UNKNOWN_VERSION),
     }
 )
-
-
-def shortened(data: Json) -> Json:
-    """Return `data` with each long text in it cut, and a mark where it was."""
-    match data:
-        case str() if len(data) > LONGEST_TEXT:
-            return f"{data[:LONGEST_TEXT]}… ({len(data) - LONGEST_TEXT} characters more)"
-        case list():
-            return [shortened(each) for each in data]
-        case dict():
-            return {name: shortened(value) for name, value in data.items()}
-        case _:
-            return data
 
 
 def fitting(reason: str) -> str:

@@ -18,6 +18,7 @@ from client.sse import ServerEvent
 from gateway import sse
 from gateway.frames import frame
 from gateway.sse import PING, gap, retry, snapshot
+from gateway.standing import Standing
 from shared.events import Event, EventKind, decode_data, encode_data
 from tests.support.npm import run_node
 from tests.support.wire_server import Answer, serve
@@ -51,7 +52,7 @@ CHUNKS: Final = (
     PING,
     gap(50, 0, 2),
     PING,
-    snapshot(2, "so far"),
+    snapshot(2, Standing("so far")),
     *(chunk for event in LOG for chunk in (PING, PING, sse.event(frame(event)))),
 )
 

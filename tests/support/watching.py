@@ -168,7 +168,7 @@ def _compare(who: str, waiter: Waiter, log: Sequence[Event], verdict: Verdict) -
             continue
         seq = int(given.id)
         if given.event == "snapshot":
-            if decode_data(given.data) != {"text": reply_text(list(log[: seq + 1]))}:
+            if decode_data(given.data)["text"] != reply_text(list(log[: seq + 1])):
                 verdict.duplicated.append(f"{who} has another text up to {seq}: {given.data}")
         elif seq != due:
             (verdict.lost if seq > due else verdict.duplicated).append(f"{who} was given {seq} for {due}")

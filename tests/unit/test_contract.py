@@ -12,9 +12,10 @@ from gateway.frames import frame
 from gateway.framing import completed, text_of
 from gateway.standing import Standing
 from shared.contract.frames import schema
-from shared.envelope import LONGEST_TEXT, CloseCode, Envelope, fitting, shortened
+from shared.envelope import CloseCode, Envelope, fitting
 from shared.events import Event, EventKind, Json, encode_data
 from shared.ports import StoredRun
+from shared.shortening import LONGEST_TEXT, shortened
 from tests.support.lines import LOG, SCHEMA, Frame, full_log, read
 from tests.support.runs import a_run
 

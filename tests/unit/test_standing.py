@@ -19,8 +19,8 @@ from gateway.envelopes import LineForm, stamp
 from gateway.framing import completed, text_of
 from gateway.standing import MOST_TOOLS, Standing, standing_of
 from shared.adapters.clock import MovedClock
-from shared.envelope import LONGEST_TEXT
 from shared.events import Event, EventKind, Json, encode_data
+from shared.shortening import LONGEST_TEXT
 from tests.support.asking import calling
 from tests.support.calm import calm
 from tests.support.histories import Logged, logs, stored

@@ -1,4 +1,4 @@
-"""What stands in the member `data` of a frame, kind by kind. Texts are cut as `shared/envelope.py` says."""
+"""What stands in the member `data` of a frame, kind by kind. Texts are cut as `shared/shortening.py` says."""
 
 from datetime import datetime
 from typing import Annotated, Literal, TypeAlias
