@@ -210,7 +210,7 @@ class Conversation:
 
 
 def _to_be_followed(session: SessionRead) -> SessionRead:
-    """Return a session of which all that goes on is still to come: a text alone would not say what is asked."""
+    """Return a session of which all that goes on is still to come: what a run does is shown as it comes."""
     return SessionRead(
         tuple(each if each.ended is not None else ReadRun(each.run_id, "", None, None) for each in session.runs)
     )
