@@ -40,7 +40,7 @@ class Channel:
         self.broken = False
         self._frames: list[Frame] = []
         self._let_go = 0  # frames that came before these
-        self._wakes: set[Callable[[], None]] = set()
+        self._wakes: dict[Callable[[], None], None] = {}  # a set would have another order each time
         self._woken_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
@@ -186,12 +186,12 @@ class Waking:
 
     __slots__ = ("_wake", "_wakes")
 
-    def __init__(self, wakes: set[Callable[[], None]], wake: Callable[[], None]) -> None:
+    def __init__(self, wakes: dict[Callable[[], None], None], wake: Callable[[], None]) -> None:
         self._wakes = wakes
         self._wake = wake
 
     def __enter__(self) -> None:
-        self._wakes.add(self._wake)
+        self._wakes[self._wake] = None
 
     def __exit__(self, *_: object) -> None:
-        self._wakes.discard(self._wake)
+        self._wakes.pop(self._wake, None)

@@ -1,7 +1,7 @@
 """The hub: one read per run for all who wait."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, ExitStack
 
 import pytest
@@ -92,6 +92,20 @@ def test_the_last_to_leave_ends_the_read() -> None:
             assert (output.began, arrivals(channel)) == (2, frames([delta(0)]))
 
     run(main())
+
+
+def test_who_came_first_is_woken_first() -> None:
+    """A set would wake them in another order each time, and what they share would come out differently."""
+    channel, woken = Channel(), list[int]()
+
+    def note(number: int) -> Callable[[], None]:
+        return lambda: woken.append(number)
+
+    with ExitStack() as waiters:
+        for number in range(64):
+            waiters.enter_context(channel.waking(note(number)))
+        channel.wake()
+    assert woken == [*range(64)]
 
 
 def test_who_joins_while_the_last_one_leaves_gets_a_read_of_its_own() -> None:
