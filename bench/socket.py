@@ -6,7 +6,7 @@ The gateway is the production one, `python -m gateway`, on a Valkey and a Postgr
 are read from outside. One process writes the runs, one reads them over bare connections, by SSE and by WebSocket in
 turn, and what the reading costs is told beside what is measured. Everything is on 127.0.0.1 and ends with this process.
 
-Ratios travel; absolute numbers do not. It takes about three minutes, `--quick` about one.
+Ratios travel; absolute numbers do not. It takes three to five minutes, `--quick` one to two.
 """
 
 import os
