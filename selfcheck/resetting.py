@@ -18,6 +18,7 @@ from selfcheck.differing import STYLES
 from selfcheck.home import room
 from selfcheck.keyboard import YES
 from selfcheck.texts import say
+from selfcheck.wrapping import prose
 from shared.errors import Misconfigured
 from shared.foreign import Unusable, shown
 
@@ -36,16 +37,16 @@ def reset(tree_name: str, number: int, *, whole_file: bool, confirm: Callable[[]
     path = tree / trees.EXERCISES[number].file
     before, after = _texts(tree, number, path, whole_file=whole_file)
     if before == after or (not whole_file and trees.is_untouched(tree, number)):
-        out.print(Text(str(say("resetting.nothing_to_do", number=number, file=shown(path)))))
+        out.print(prose(str(say("resetting.nothing_to_do", number=number, file=shown(path)))))
         return
     _show_change(before or "", after, shown(path))
     if confirm is not None:
-        out.print(Text(str(say("resetting.ask", number=number, file=shown(path))), "cyan"))
+        out.print(prose(str(say("resetting.ask", number=number, file=shown(path)))), style="cyan")
         if (confirm() or "").strip().lower() not in YES:
-            out.print(Text(str(say("resetting.left", file=shown(path)))))
+            out.print(prose(str(say("resetting.left", file=shown(path)))))
             return
     copy = _put_back(tree, path, after)
-    out.print(Text(str(say("resetting.done", number=number, file=shown(path)))))
+    out.print(prose(str(say("resetting.done", number=number, file=shown(path)))))
     if copy is not None:
         out.print(Text(str(say("resetting.copy", copy=shown(copy)))), soft_wrap=True)
 

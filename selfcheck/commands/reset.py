@@ -7,6 +7,7 @@ import typer
 
 from selfcheck import early
 from selfcheck.commands.common import Language, Tree, carry_out, speak
+from selfcheck.outcome import USAGE
 from selfcheck.texts import say
 
 
@@ -18,11 +19,13 @@ def command(
     lang: Language = None,
 ) -> None:
     """Put one exercise back as it came; a dated copy of the file is kept."""
+    from selfcheck.console import tell
     from selfcheck.keyboard import Lines
     from selfcheck.resetting import reset
 
     speak(lang)
     if not yes and not sys.stdin.isatty():
-        raise typer.BadParameter(str(say("resetting.nobody_to_ask")), param_hint="--yes")
+        tell(say("resetting.nobody_to_ask"))
+        raise typer.Exit(USAGE)
     lines = Lines(interactive=True)
     raise carry_out(lambda: reset(tree, exercise, whole_file=file, confirm=None if yes else lines.line))

@@ -8,7 +8,9 @@ import pytest
 from rich.console import Console
 
 from selfcheck import resetting, trees
+from selfcheck.cli import run_command_line
 from selfcheck.home import room
+from selfcheck.outcome import USAGE
 from selfcheck.resetting import BACKUPS, reset
 from shared.errors import Misconfigured
 from tests.support.judging import SOLUTION, STARTER, solution_with
@@ -130,3 +132,13 @@ def test_where_no_copy_can_be_kept_nothing_is_changed(
         reset(str(tree), 2, whole_file=False, confirm=None)
     assert (tree / "delivery.py").read_bytes() == before
     assert sorted(path.name for path in tree.iterdir()) == ["delivery.py", "lifecycle.py"]
+
+
+def test_nobody_is_asked_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch, tree: Path) -> None:
+    """Whoever means it says --yes; nothing is changed without."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    before = (tree / "delivery.py").read_bytes()
+    assert run_command_line(["reset", "3", "--tree", str(tree)]) == USAGE
+    assert (tree / "delivery.py").read_bytes() == before
+    assert run_command_line(["reset", "3", "--tree", str(tree), "--yes"]) == 0
+    assert trees.is_untouched(tree, 3)
