@@ -4,11 +4,15 @@ Nothing there is needed: who deletes it loses the memory of earlier runs and hin
 makes of a learner's files are the one exception, so they lie under `backups/`.
 """
 
+import errno
 import hashlib
 import os
+import stat
 from pathlib import Path
 
 from selfcheck.trees import kit_root
+
+MOST_BYTES = 1_000_000  # of a file; the largest of ours, the results of a run, has some ten thousand
 
 
 def home() -> Path:
@@ -19,6 +23,19 @@ def home() -> Path:
     """
     named = os.environ.get("SELFCHECK_HOME")
     return Path(named).absolute() if named else kit_root() / ".selfcheck"
+
+
+def recalled(file: Path) -> bytes:
+    """Return what was written into a file of ours: at most so much, and at once, whatever lies there now.
+
+    Raises:
+        OSError: nothing does, or no file. A pipe would be waited for without an end.
+    """
+    opened = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(opened, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise OSError(errno.EINVAL, "is not a file", str(file))
+        return stream.read(MOST_BYTES)
 
 
 def room(tree: Path) -> Path:

@@ -53,11 +53,12 @@ def reset(tree_name: str, number: int, *, whole_file: bool, confirm: Callable[[]
 
 def _texts(tree: Path, number: int, path: Path, *, whole_file: bool) -> tuple[str | None, str]:
     """Return the file's text as it is (None: it is not there, or no text) and as it shall be."""
-    before: str | None
+    before: str | None = None
     try:
-        before = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        if path.is_file():  # a pipe is not read: it would never end
+            before = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError):
-        before = None
+        pass
     if whole_file:
         return before, trees.restored(
             tree.parent / f"{tree.name}.none", number
@@ -82,7 +83,7 @@ def _put_back(tree: Path, path: Path, text: str) -> Path | None:
     place = path.resolve()
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
-        content = place.read_bytes() if place.exists() else None
+        content = place.read_bytes() if place.is_file() else None
         copy = None if content is None else _keep(tree, place.name, content)
         line_end = "\r\n" if content is not None and b"\r\n" in content else "\n"
         beside.write_bytes(text.replace("\n", line_end).encode())

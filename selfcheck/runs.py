@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from selfcheck.home import room
+from selfcheck.home import recalled, room
 from selfcheck.results import Report, State
 from shared.errors import KodaError
 
@@ -86,8 +86,11 @@ def remember(tree: Path, report: Report) -> None:
         file = room(tree) / "states.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_name(f".{file.name}.{os.getpid()}")
-        beside.write_bytes(msgspec.json.encode(states))
-        beside.replace(file)
+        try:
+            beside.write_bytes(msgspec.json.encode(states))
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 def passed_before(tree: Path, mode: str) -> frozenset[int]:
@@ -96,11 +99,11 @@ def passed_before(tree: Path, mode: str) -> frozenset[int]:
         states = _remembered(tree).get(mode, {})
     except (OSError, KodaError):
         return frozenset()
-    return frozenset(int(number) for number, state in states.items() if state == "passed" and number.isdigit())
+    return frozenset(number for number in range(1, 7) if states.get(str(number)) == "passed")
 
 
 def _remembered(tree: Path) -> dict[str, Mapping[str, str]]:
     try:
-        return msgspec.json.decode((room(tree) / "states.json").read_bytes(), type=dict[str, Mapping[str, str]])
-    except (FileNotFoundError, msgspec.MsgspecError, UnicodeDecodeError):
+        return msgspec.json.decode(recalled(room(tree) / "states.json"), type=dict[str, Mapping[str, str]])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return {}

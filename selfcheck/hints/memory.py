@@ -9,11 +9,10 @@ from pathlib import Path
 
 import msgspec
 
-from selfcheck.home import room
+from selfcheck.home import recalled, room
 from selfcheck.symptoms import names
 from shared.errors import KodaError
 
-MOST_BYTES = 1_000_000
 _UNREADABLE = (OSError, KodaError, msgspec.MsgspecError, ValueError)
 
 
@@ -69,7 +68,7 @@ def remember(tree: Path, exercise: int, seen: Seen) -> bool:
 def last_run(tree: Path, exercise: int) -> LastRun:
     """Return what the last run found."""
     try:
-        results = msgspec.json.decode(_read(room(tree) / "runs" / "last" / "results.json"), type=_Results)
+        results = msgspec.json.decode(recalled(room(tree) / "runs" / "last" / "results.json"), type=_Results)
     except _UNREADABLE:
         return LastRun()
     checks = [check for check in results.checks if check.exercise == exercise]
@@ -83,11 +82,6 @@ def _file(tree: Path) -> Path:
 
 def _remembered(tree: Path) -> dict[str, Seen]:
     try:
-        return msgspec.json.decode(_read(_file(tree)), type=dict[str, Seen])
+        return msgspec.json.decode(recalled(_file(tree)), type=dict[str, Seen])
     except _UNREADABLE:
         return {}
-
-
-def _read(file: Path) -> bytes:
-    with file.open("rb") as stream:
-        return stream.read(MOST_BYTES)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from selfcheck.home import recalled
 from selfcheck.interview.questions import QUESTIONS
 
 FILE = "interview.json"
@@ -14,7 +15,7 @@ FILE = "interview.json"
 def read_best(folder: Path) -> dict[str, int]:
     """Return for each question asked before how many points one had at best. What cannot be read is forgotten."""
     try:
-        read = msgspec.json.decode((folder / FILE).read_bytes(), type=dict[str, int])
+        read = msgspec.json.decode(recalled(folder / FILE), type=dict[str, int])
     except (OSError, msgspec.MsgspecError):
         return {}
     return {each.name: min(max(read[each.name], 0), each.points) for each in QUESTIONS if each.name in read}

@@ -1,10 +1,11 @@
 """The place for what the self-check remembers."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from selfcheck.home import home, room
+from selfcheck.home import MOST_BYTES, home, recalled, room
 from selfcheck.trees import kit_root
 
 
@@ -14,6 +15,27 @@ def test_it_lies_in_the_kit_or_where_one_says(monkeypatch: pytest.MonkeyPatch, t
     assert home() == kit_root() / ".selfcheck"
     monkeypatch.setenv("SELFCHECK_HOME", str(tmp_path))
     assert home() == tmp_path
+
+
+@pytest.mark.parametrize("thing", ["pipe", "folder", "nothing"])
+def test_what_is_no_file_is_not_waited_for(thing: str, tmp_path: Path) -> None:
+    """A pipe in the place of a file of ours would never end."""
+    place = tmp_path / "states.json"
+    if thing == "pipe":
+        os.mkfifo(place)
+    elif thing == "folder":
+        place.mkdir()
+    with pytest.raises(OSError, match=r"is not a file|No such file|Is a directory"):
+        recalled(place)
+
+
+def test_no_more_is_read_than_we_write(tmp_path: Path) -> None:
+    """A file that has grown without an end costs a moment, and is none of ours."""
+    place = tmp_path / "states.json"
+    place.write_bytes(b"{}")
+    assert recalled(place) == b"{}"
+    os.truncate(place, 1 << 40)
+    assert len(recalled(place)) == MOST_BYTES
 
 
 def test_trees_of_one_name_have_rooms_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Putting an exercise back: exactly it, after asking, and with a copy."""
 
 import io
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,18 @@ def test_a_file_that_is_not_there_comes_back(tree: Path) -> None:
     (tree / "lifecycle.py").unlink()
     reset(str(tree), 4, whole_file=False, confirm=None)
     assert (tree / "lifecycle.py").read_bytes() == (STARTER / "lifecycle.py").read_bytes()
+    assert copies(tree) == []
+
+
+def test_a_pipe_in_its_place_is_not_waited_for(tree: Path) -> None:
+    """It is told as what it is; with the whole file asked for, the file takes its place."""
+    file = tree / "delivery.py"
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(Misconfigured, match="is not a file"):
+        reset(str(tree), 2, whole_file=False, confirm=None)
+    reset(str(tree), 2, whole_file=True, confirm=None)
+    assert file.read_text("utf-8") == trees.pristine("delivery.py")
     assert copies(tree) == []
 
 

@@ -100,7 +100,7 @@ def test_what_passed_is_remembered_until_it_is_played_again(tmp_path: Path) -> N
     assert runs.passed_before(tmp_path / "another", "mock") == frozenset()
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"mock": 7}', b"\xff"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"mock": 7}', b"\xff", b'{"mock": {"\xc2\xb2": "passed"}}'])
 def test_a_memory_that_is_damaged_is_none(content: bytes, tmp_path: Path) -> None:
     """It is begun anew."""
     room(tmp_path).mkdir(parents=True)
