@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gateway.sockets import Sockets
 
 _STREAM: Final = re.compile(r"/runs/([^/]+)/events")
-_SOCKET: Final = re.compile(r"/sessions/([^/]+)/socket")
+_SOCKET: Final = re.compile(r"/sessions/(.+)/socket", re.DOTALL)  # the only path of sockets, so a name may hold a slash
 
 
 class Front(Starlette):

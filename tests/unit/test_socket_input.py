@@ -319,7 +319,7 @@ def test_any_name_of_a_session_will_do() -> None:
 
     async def main() -> None:
         gateway = house()
-        name = "ünï 取 %2F?#"
+        name = "ünï 取/%2F?#/socket"
         await gateway.ended(log(2), name)
         async with opening(gateway.app, f"/sessions/{quote(name, safe='')}/socket") as socket:
             await socket.next(4)
