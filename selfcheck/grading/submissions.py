@@ -139,9 +139,10 @@ def _read_file(folder: Path, file: str) -> bytes | str:
         return MISSING
     except OSError:
         return UNREADABLE
+    if not stat.S_ISREG(os.fstat(opened).st_mode):  # a folder cannot even be had as a stream
+        os.close(opened)
+        return UNREADABLE
     with os.fdopen(opened, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            return UNREADABLE
         return stream.read(MAX_SOURCE + 1)  # the loader says that it is too large
 
 

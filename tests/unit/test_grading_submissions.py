@@ -117,6 +117,14 @@ def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     assert Submission("a", tmp_path / "a").read() == Contents({}, ("unreadable",))
 
 
+@pytest.mark.parametrize("thing", ["pipe", "folder"])
+def test_what_is_no_file_does_not_cost_the_other_one(thing: str, tmp_path: Path) -> None:
+    """It is flagged, and the file beside it is read."""
+    tree = put(tmp_path / "a", {"lifecycle.py": b"one"})
+    os.mkfifo(tree / "delivery.py") if thing == "pipe" else (tree / "delivery.py").mkdir()
+    assert Submission("a", tree).read() == Contents({"lifecycle.py": b"one"}, ("unreadable",))
+
+
 def test_no_more_is_read_than_a_file_may_have(tmp_path: Path) -> None:
     """One byte more, so that the loader sees that it is too large; also when it is packed very small."""
     large = {"lifecycle.py": bytes(40 * MAX_SOURCE), "delivery.py": b"two"}
