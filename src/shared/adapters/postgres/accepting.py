@@ -1,6 +1,7 @@
 """What the store does while messages are accepted."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shared.adapters.postgres import rows
 from shared.adapters.postgres.database import Database, Taken
@@ -64,9 +65,10 @@ class Accepting(Statements):
 
     async def find_message(self, session_id: str, message_id: str) -> Accepted | None:
         """Return the first answer to this message."""
-        return await self.database.row(
-            self._statements["find_message"], rows.replayed, session_id=session_id, message_id=message_id
+        first = await self.database.row(
+            self._statements["find_message"], rows.accepted, session_id=session_id, message_id=message_id
         )
+        return None if first is None else replace(first, replayed=True)
 
 
 def run_columns(run: Run) -> dict[str, object]:

@@ -107,22 +107,6 @@ def _verdict(mine: bool, all_read: bool) -> tuple[bool, bool]:
     return mine, all_read
 
 
-def _replayed(
-    message_id: str,
-    session_id: str,
-    user_id: str,
-    text: str,
-    created_at: datetime,
-    run_id: str,
-    merged: bool,
-    status: str,
-    trace: str,
-) -> Accepted:
-    """Make the answer that a message got, for who sent it again."""
-    sent = Message(message_id, session_id, user_id, text, created_at, trace)
-    return Accepted(sent, run_id, merged, RunStatus(status), replayed=True)
-
-
 def _question(
     question_id: str,
     run_id: str,
@@ -187,7 +171,6 @@ answer = args_row(_answer)
 placed_event = args_row(_placed_event)
 text = args_row(_text)
 verdict = args_row(_verdict)
-replayed = args_row(_replayed)
 question = args_row(_question)
 settled = args_row(_settled)
 fork = args_row(_fork)
