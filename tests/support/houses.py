@@ -1,6 +1,6 @@
 """A gateway on memory adapters, as its composition root builds it, and a hand that writes runs as a worker would."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -85,6 +85,20 @@ class House:
         """Write events as a worker does: to the stream and to the store."""
         await self.publish(*events)
         await self.flush(*events)
+
+
+class CrashingOnce(MemoryOutputStream):
+    """Crashes under its first follower, after the first batch."""
+
+    sound = False
+
+    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
+        """Follow; the first one does not get far."""
+        async for events in super().follow(run_id):
+            yield events
+            if not self.sound:
+                self.sound = True
+                raise RuntimeError("a fault in the adapter")
 
 
 def house(

@@ -1,6 +1,6 @@
 """The feed: what one waiter gets, in order and complete, from any cursor and at any moment."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
@@ -10,11 +10,11 @@ import pytest
 from client.sse import ServerEvent
 from gateway.hub import KEPT
 from shared.adapters.clock import MovedClock
-from shared.adapters.memory import MemoryOutputStream, MemoryStore
+from shared.adapters.memory import MemoryStore
 from shared.errors import Unavailable
 from shared.events import Event, decode_data, reply_text
 from tests.support.asking import Call, ask, calling
-from tests.support.houses import SETTINGS, House, as_sent, delta, deltas, done, house, log, rerun
+from tests.support.houses import SETTINGS, CrashingOnce, House, as_sent, delta, deltas, done, house, log, rerun
 from tests.support.moved_loop import now, pass_time, run, settle
 
 
@@ -66,20 +66,6 @@ class HookedStore(MemoryStore):
         if act is not None:
             await act()
         return page
-
-
-class CrashingOnce(MemoryOutputStream):
-    """Crashes under its first follower, after the first batch."""
-
-    sound = False
-
-    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
-        """Follow; the first one does not get far."""
-        async for events in super().follow(run_id):
-            yield events
-            if not self.sound:
-                self.sound = True
-                raise RuntimeError("a fault in the adapter")
 
 
 # --- where a connection starts ----------------------------------------------------------------------------------------

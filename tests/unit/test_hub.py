@@ -10,7 +10,7 @@ from gateway.frames import Frame, frame
 from gateway.hub import KEPT, Channel, Hub
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.events import Event
-from tests.support.houses import delta, deltas
+from tests.support.houses import CrashingOnce, delta, deltas
 from tests.support.moved_loop import now, pass_time, run, settle
 
 
@@ -217,20 +217,6 @@ def test_a_waiter_that_is_cancelled_leaves() -> None:
         assert (task.cancelled(), output.following) == (True, 0)
 
     run(main())
-
-
-class CrashingOnce(MemoryOutputStream):
-    """Crashes under its first follower, after the first batch."""
-
-    sound = False
-
-    async def follow(self, run_id: str) -> AsyncGenerator[Sequence[Event]]:
-        """Follow; the first one does not get far."""
-        async for events in super().follow(run_id):
-            yield events
-            if not self.sound:
-                self.sound = True
-                raise RuntimeError("a fault in the adapter")
 
 
 def test_a_follower_that_crashes_leaves_nobody_waiting() -> None:
