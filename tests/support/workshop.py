@@ -19,7 +19,7 @@ from shared.ledger import Ledger
 from shared.ports import Accepted, Claim, Mark, StoredRun
 from shared.run import RunStatus
 from shared.settings import MERGE_WINDOW, Settings
-from tests.support.moved_loop import now, settle
+from tests.support.moved_loop import now, pass_time, settle
 from tests.support.notes import Notes, noting
 from worker.archivist import Archivist
 from worker.consumer import Consumer
@@ -109,6 +109,14 @@ async def open_workshop(settings: Settings | None = None, rules: Exercises = RUL
     ledger = Ledger(store, LoopClock(), rules)
     with noting() as notes:
         yield Workshop(bus, store, ports, ledger, settings if settings is not None else Settings(), notes)
+
+
+async def taken_over(shop: Workshop) -> Claim:
+    """Have somebody else claim the run when its lease, or its pause, has passed."""
+    await pass_time(LEASE.total_seconds())
+    claim = await shop.ledger.take_over("w2", LEASE)
+    assert claim is not None
+    return claim
 
 
 def store_away(ports: Ports, away: bool) -> None:

@@ -31,6 +31,7 @@ from tests.support.workshop import (
     open_workshop,
     rerun,
     store_away,
+    taken_over,
     tool,
     with_settings,
 )
@@ -82,14 +83,6 @@ async def executing(
         task.cancel()
         await asyncio.wait((task,))
         await executor.bell.close()
-
-
-async def taken_over(shop: Workshop) -> Claim:
-    """Have somebody else claim the run when its lease, or its pause, has passed."""
-    await pass_time(LEASE.total_seconds())
-    claim = await shop.ledger.take_over("w2", LEASE)
-    assert claim is not None
-    return claim
 
 
 # --- A reply ----------------------------------------------------------------------------------------------------------

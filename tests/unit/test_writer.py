@@ -20,7 +20,6 @@ from tests.support.moved_loop import now, pass_time, run, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, once, refuse, tap, times
 from tests.support.workshop import (
-    LEASE,
     RULES,
     LoopClock,
     Workshop,
@@ -30,6 +29,7 @@ from tests.support.workshop import (
     open_workshop,
     rerun,
     store_away,
+    taken_over,
 )
 from worker.signals import Signals
 from worker.writer import MOST_UNSENT, RunWriter
@@ -483,14 +483,6 @@ async def test_an_end_that_is_cancelled_before_it_happened_has_not(shop: Worksho
 
 
 # --- Two owners -------------------------------------------------------------------------------------------------------
-
-
-async def taken_over(shop: Workshop) -> Claim:
-    """Let the lease run out and have somebody else claim the run."""
-    await pass_time(LEASE.total_seconds())
-    claim = await shop.ledger.take_over("w2", LEASE)
-    assert claim is not None
-    return claim
 
 
 @in_a_workshop
