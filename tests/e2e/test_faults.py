@@ -18,13 +18,13 @@ from selfcheck.local_services import LocalServices
 from shared.events import Event, EventKind, decode_data, reply_text
 from tests.support.conversations import CORRECTION, Crowd, Tally
 from tests.support.fleet import Fleet, open_fleet
-from tests.support.fleet_stage import Stage, on_fleet, open_stage
+from tests.support.fleet_stage import Stage, assert_one_story, on_fleet, open_stage
 from tests.support.mayhem import SETTINGS, Mayhem
 from tests.support.member import Member
 from tests.support.patience import until
 from tests.support.processes import ROOT
 from tests.support.real import services_to_break
-from tests.support.watching import Verdict, Waiter, all_events, judged
+from tests.support.watching import Verdict, Waiter
 
 
 @pytest.fixture(scope="module")
@@ -41,20 +41,10 @@ async def _say(fleet: Fleet, text: str = "hello", session_id: str | None = None)
     return str(answer["run_id"])
 
 
-async def _assert_one_story(fleet: Fleet, run_id: str, *waiters: Waiter) -> list[Event]:
-    """Wait for all to end, have one more replay the whole, compare, and return the log."""
-    for waiter in waiters:
-        await waiter.ended()
-    replayed = Waiter(fleet.client, run_id)
-    await replayed.ended()
-    assert await judged(fleet.ports, run_id, [*waiters, replayed]) == Verdict()
-    return await all_events(fleet.ports.store, run_id)
-
-
 async def _assert_works(fleet: Fleet, session_id: str | None = None) -> None:
     """A message is answered: no session and no worker has come to a stop."""
     run_id = await _say(fleet, session_id=session_id)
-    log = await _assert_one_story(fleet, run_id, Waiter(fleet.client, run_id))
+    log = await assert_one_story(fleet, run_id, Waiter(fleet.client, run_id))
     assert log[-1].kind is EventKind.DONE
 
 
@@ -80,7 +70,7 @@ async def test_a_worker_is_killed_while_it_writes(fleet: Fleet) -> None:
     run_id, owner, waiters = await _begun(fleet, session_id=session_id)
     await owner.kill()
     assert await _say(fleet, CORRECTION, session_id) == run_id
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert _ends(log) == ["rerun takeover", "done"]
     assert "exchange" in reply_text(log)
 
@@ -97,7 +87,7 @@ async def test_a_worker_sleeps_through_its_lease(fleet: Fleet, when: str) -> Non
         await waiters[0].has(lambda waiter: "rerun" in waiter.kinds())
     zombie.resume()
     await zombie.said_any("run_lost", "lease_lost", run_id=run_id)
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert _ends(log) == ["rerun takeover", "done"]
     assert zombie.find("run_moved", run_id=run_id, target="done") == []
 
@@ -113,7 +103,7 @@ async def test_a_run_without_an_owner_is_cancelled(fleet: Fleet) -> None:
     await owner.kill()
     await _assert_cancel_is_noted(fleet, after)
     for run_id, waiters in ((before, early), (after, late)):
-        assert _ends(await _assert_one_story(fleet, run_id, *waiters)) == ["cancelled"]
+        assert _ends(await assert_one_story(fleet, run_id, *waiters)) == ["cancelled"]
     await _assert_works(fleet, sessions[0])
 
 
@@ -133,7 +123,7 @@ async def test_a_worker_is_told_to_end(fleet: Fleet, drain: str, ends: list[str]
         run_id, _, waiters = await _begun(fleet)
     owner.terminate()
     assert await owner.ended() == 0
-    assert _ends(await _assert_one_story(fleet, run_id, *waiters)) == ends
+    assert _ends(await assert_one_story(fleet, run_id, *waiters)) == ends
 
 
 @on_fleet
@@ -152,7 +142,7 @@ async def test_a_run_outlives_five_deployments(fleet: Fleet) -> None:
         assert await owner.ended() == 0
         await following.said("run_taken_over", run_id=run_id, attempt=number + 2)
         owner = following
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert _ends(log) == ["rerun takeover"] * 5 + ["done"]
     await owner.kill()  # it sweeps too seldom for the other tests
 
@@ -182,7 +172,7 @@ async def test_a_gateway_is_killed_under_its_waiters(fleet: Fleet) -> None:
     owner.pause()
     await fleet.gateways[0].kill()
     owner.resume()
-    await _assert_one_story(fleet, run_id, *waiters)
+    await assert_one_story(fleet, run_id, *waiters)
     assert sum(waiter.following.tries > 1 for waiter in waiters) >= 25
     await owner.kill()  # too slow for the other tests
 
@@ -196,7 +186,7 @@ async def test_a_gateway_is_told_to_end_under_its_waiters(fleet: Fleet) -> None:
     ending.terminate()
     assert await ending.ended() == 0
     owner.resume()
-    await _assert_one_story(fleet, run_id, *waiters)
+    await assert_one_story(fleet, run_id, *waiters)
     assert sum(waiter.following.tries > 1 for waiter in waiters) >= 10
 
 
@@ -209,7 +199,7 @@ async def test_redis_is_restarted(fleet: Fleet, empty: bool) -> None:
     """What was not sent is sent when it is back; what only the store has, waiters get from there."""
     run_id, _, waiters = await _begun(fleet)
     await asyncio.to_thread(fleet.services.redis.restart, empty=empty)
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert log[-1].kind is EventKind.DONE
     await _assert_works(fleet)
 
@@ -222,7 +212,7 @@ async def test_postgres_is_restarted(fleet: Fleet, how: str) -> None:
     postgres = fleet.services.postgres
     await asyncio.to_thread(postgres.stop if how == "stopped" else postgres.kill)
     await asyncio.to_thread(postgres.start)
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert log[-1].kind is EventKind.DONE
 
 
@@ -250,7 +240,7 @@ async def test_a_message_joins_while_redis_is_away(fleet: Fleet) -> None:
     await asyncio.to_thread(fleet.services.redis.stop)
     assert await _say(fleet, CORRECTION, session_id) == run_id
     await asyncio.to_thread(fleet.services.redis.start)
-    log = await _assert_one_story(fleet, run_id, *waiters)
+    log = await assert_one_story(fleet, run_id, *waiters)
     assert "exchange" in reply_text(log)
 
 
@@ -270,7 +260,7 @@ async def test_a_message_is_refused_while_postgres_is_away(fleet: Fleet) -> None
 
     run_id = await until("the message is taken", taken)
     assert await taken() == run_id
-    await _assert_one_story(fleet, run_id, Waiter(fleet.client, run_id))
+    await assert_one_story(fleet, run_id, Waiter(fleet.client, run_id))
     assert len(await fleet.ports.store.runs_of(body["session_id"])) == 1
 
 

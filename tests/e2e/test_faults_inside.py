@@ -12,9 +12,9 @@ import pytest
 from shared.events import Event, EventKind, decode_data, reply_text
 from shared.run import RunStatus
 from tests.support.fleet import Fleet
-from tests.support.fleet_stage import Stage, on_fleet, open_stage
+from tests.support.fleet_stage import Stage, assert_one_story, on_fleet, open_stage
 from tests.support.patience import until
-from tests.support.watching import Verdict, Waiter, all_events, judged
+from tests.support.watching import Waiter
 
 
 @pytest.fixture(scope="module")
@@ -48,16 +48,6 @@ async def _answer(fleet: Fleet, run_id: str, question_id: str, text: str) -> Non
     await until("the answer is taken", counted)
 
 
-async def _assert_one_story(fleet: Fleet, run_id: str, *waiters: Waiter) -> list[Event]:
-    """Wait for all to end, have one more replay the whole, compare, and return the log."""
-    for waiter in waiters:
-        await waiter.ended()
-    replayed = Waiter(fleet.client, run_id)
-    await replayed.ended()
-    assert await judged(fleet.ports, run_id, [*waiters, replayed]) == Verdict()
-    return await all_events(fleet.ports.store, run_id)
-
-
 def _ids(log: list[Event], kind: EventKind, name: str) -> list[str]:
     return [str(decode_data(event.data)[name]) for event in log if event.kind is kind]
 
@@ -72,7 +62,7 @@ async def test_a_worker_is_killed_while_its_run_asks(fleet: Fleet, when: str) ->
     if when == "after it":
         assert await _question(waiter, 2) == asked
     await _answer(fleet, run_id, asked, "the green one")
-    log = await _assert_one_story(fleet, run_id, waiter)
+    log = await assert_one_story(fleet, run_id, waiter)
     assert reply_text(log).endswith("You would like the green one: it is on its way.")
     assert _ids(log, EventKind.QUESTION, "question_id") == [asked, asked]
     assert _ids(log, EventKind.ANSWER, "question_id") == [asked]
@@ -88,7 +78,7 @@ async def test_a_gateway_is_killed_while_a_run_asks(fleet: Fleet) -> None:
     await fleet.hire("gateway")
     await fleet.gateways[0].kill()
     await _answer(fleet, run_id, asked, "the green one")
-    log = await _assert_one_story(fleet, run_id, waiter)
+    log = await assert_one_story(fleet, run_id, waiter)
     assert reply_text(log).endswith("You would like the green one: it is on its way.")
     assert EventKind.RERUN not in {event.kind for event in log}
 
@@ -106,7 +96,7 @@ async def test_a_worker_is_killed_while_its_run_waits_for_sub_runs(fleet: Fleet)
     parts = await until("the sub-runs are opened", opened)
     await (await fleet.owner(run_id)).kill()
     await _answer(fleet, run_id, await _question(waiter), "the green one")
-    log = await _assert_one_story(fleet, run_id, waiter)
+    log = await assert_one_story(fleet, run_id, waiter)
     assert _ids(log, EventKind.FORKED, "run_id") == parts * 2
     told = reply_text(log)
     assert "The courier: All is well. The warehouse: All is well. The insurance: not known (the model will" in told
@@ -114,7 +104,7 @@ async def test_a_worker_is_killed_while_its_run_waits_for_sub_runs(fleet: Fleet)
     subtasks = decode_data(log[-1].data)["subtasks"]
     assert isinstance(subtasks, dict) and (subtasks["count"], subtasks["failed"]) == (3, 1)
     for part in parts:
-        await _assert_one_story(fleet, part)
+        await assert_one_story(fleet, part)
         assert (await fleet.ports.store.messages_of(part))[0].text.startswith("#")
 
 
@@ -128,7 +118,7 @@ async def test_a_cancel_reaches_sub_runs_whose_workers_are_dead(fleet: Fleet) ->
     answer = await fleet.client.post(f"/runs/{run_id}/cancel")
     assert answer.status_code == 202
     await fleet.hire("worker")
-    log = await _assert_one_story(fleet, run_id, waiter)
+    log = await assert_one_story(fleet, run_id, waiter)
     assert log[-1].kind is EventKind.CANCELLED
 
     async def ended() -> bool | None:

@@ -17,9 +17,10 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from typing import Concatenate, ParamSpec
 
+from shared.events import Event
 from tests.support.fleet import Fleet, open_fleet
 from tests.support.real import services_to_break
-from tests.support.watching import WAITER
+from tests.support.watching import WAITER, Verdict, Waiter, all_events, judged
 
 P = ParamSpec("P")
 
@@ -74,3 +75,13 @@ def on_fleet(scene: Scene[P]) -> Callable[Concatenate[Stage, P], None]:
     ours = inspect.signature(test).parameters["stage"]
     test.__signature__ = inspect.Signature([ours, *theirs])  # type: ignore[attr-defined]
     return test  # type: ignore[return-value]  # pytest gives the stage by its name
+
+
+async def assert_one_story(fleet: Fleet, run_id: str, *waiters: Waiter) -> list[Event]:
+    """Wait for all to end, have one more replay the whole, compare, and return the log."""
+    for waiter in waiters:
+        await waiter.ended()
+    replayed = Waiter(fleet.client, run_id)
+    await replayed.ended()
+    assert await judged(fleet.ports, run_id, [*waiters, replayed]) == Verdict()
+    return await all_events(fleet.ports.store, run_id)
