@@ -14,6 +14,7 @@ from shared.questions import Answering, Question
 from tests.contract.adapters import Opener, open_memory, opener_of
 from tests.contract.operations import OPERATIONS, play, random_steps
 from tests.contract.player import LIMIT, Step
+from tests.support.calm import calm
 
 steps = st.lists(
     st.builds(Step, st.sampled_from(sorted(OPERATIONS)), st.integers(0, LIMIT - 1), st.integers(0, LIMIT - 1)),
@@ -36,7 +37,7 @@ def assert_same_answers(played: Sequence[Step]) -> None:
         assert ours == theirs, f"memory and real differ at step {place}; played: {list(played[: place + 1])}"
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+@settings(calm, max_examples=20, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 @given(played=steps)
 def test_short_stories_are_answered_alike(played: list[Step]) -> None:
     """No sequence of operations tells the adapters apart; hypothesis looks for the shortest that does."""

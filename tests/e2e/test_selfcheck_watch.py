@@ -6,13 +6,17 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
+import psycopg
 import pytest
+from redis import Redis
 
 from tests.support.judging import LONGEST_S, SOLUTION, Running, judge, solution_with, started, tree_with, until
+from tests.support.real import Urls, real_urls
 
 ROW = re.compile(r"  \S (\d) .{24} (.+?) +\d\d:\d\d:\d\d(.*)")
 
@@ -52,9 +56,11 @@ class Watched:
 
 
 @contextmanager
-def watching(tree: Path, home: Path, *options: str) -> Iterator[Watched]:
+def watching(
+    tree: Path, home: Path, *options: str, changes: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Watched]:
     """Watch a tree while the block lasts. It ends by itself when something that is waited for is never said."""
-    changes = {"SELFCHECK_HOME": str(home), "PYTHONUTF8": "1", "COLUMNS": "300"}
+    changes = {**changes, "SELFCHECK_HOME": str(home), "PYTHONUTF8": "1", "COLUMNS": "300"}
     with started("watch", "--tree", str(tree), *options, changes=changes) as running:
         end = threading.Timer(LONGEST_S, running.process.kill)
         end.start()
@@ -134,6 +140,34 @@ class SeqOrderer:
         assert [state.split()[0] for state in each.states()] == ["1", "5", "6", "2", "3", "4", "3"]
         each.says("runs/last")
         assert each.results() == judge(tree).results["checks"]
+
+
+def traces(urls: Urls) -> tuple[set[bytes], set[str]]:
+    """Return the keys and schemas of self-checks that are there."""
+    with Redis.from_url(urls.redis) as client, psycopg.connect(urls.database) as connection:
+        schemas = connection.execute("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'selfcheck%'").fetchall()
+        return set(client.scan_iter(match="*selfcheck_*")), {str(name) for (name,) in schemas}
+
+
+def test_real_services_are_watched_in_the_same_way(tmp_path: Path) -> None:
+    """At each save, by services that start then; a round that is cancelled leaves nothing there either."""
+    urls = real_urls()
+    before = traces(urls)
+    mark = tmp_path / "mark"
+    changes = {"MOCK": "", "REDIS_URL": urls.redis, "DATABASE_URL": urls.database}
+    tree = solution_with(tmp_path / "tree")
+    right = (tree / "delivery.py").read_text("utf-8")
+    with watching(tree, tmp_path / "home", changes=changes) as each:
+        assert each.says("real Redis")[0].startswith("Koda lab")
+        assert each.states()[-1] == "6 of 6 pass"
+        each.write("delivery.py", (looping(tmp_path / "other", mark) / "delivery.py").read_text("utf-8"))
+        until(mark.exists, "loop")
+        each.write("delivery.py", right)
+        assert each.states()[-1] == "6 of 6 pass"
+        each.running.process.send_signal(signal.SIGINT)
+        assert each.running.ended()[::2] == (0, "")
+        assert each.running.left_behind() == []
+    assert traces(urls) == before
 
 
 def looping(folder: Path, mark: Path) -> Path:

@@ -3,10 +3,11 @@
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.backoff import delay
+from tests.support.calm import calm
 
 SECOND = timedelta(seconds=1)
 TEN = timedelta(seconds=10)
@@ -36,7 +37,7 @@ def test_a_cap_of_nothing_is_no_pause() -> None:
     assert delay(3, timedelta(0)) == timedelta(0)
 
 
-@settings(deadline=None)
+@calm
 @given(failures=st.integers(1, 10**9), cap_ms=st.integers(1, 10**8))
 def test_chance_decides_between_half_and_all(failures: int, cap_ms: int) -> None:
     """Whatever the numbers, the pause that comes by chance lies between the two."""

@@ -13,6 +13,7 @@ from bench.delivering.readers import Reader
 from client.sse import ServerEvent
 from gateway.frames import frame
 from gateway.sse import PING, event, retry
+from tests.support.calm import calm
 from tests.support.houses import SETTINGS, as_sent, log
 from tests.support.moved_loop import run
 
@@ -36,6 +37,7 @@ def pieces(bounds: Sequence[int]) -> list[bytes]:
     return [ANSWER[start:end] for start, end in pairwise(bounds)]
 
 
+@calm
 @given(splits)
 def test_a_body_is_the_same_however_it_comes(bounds: Sequence[int]) -> None:
     """Split anywhere, in the head, in the size of a chunk, in a frame: the events are those of the run."""
@@ -52,6 +54,7 @@ def test_a_body_gives_what_is_complete() -> None:
     assert body.feed(ANSWER[end - 1 : end]) == as_sent(LOG[:1])
 
 
+@calm
 @given(splits)
 def test_frames_are_counted_once_however_they_come(bounds: Sequence[int]) -> None:
     """Split anywhere, a reader has seen the head and counts as many frames as there are."""

@@ -21,6 +21,7 @@ from gateway.envelopes import LineForm
 from gateway.frames import frame
 from gateway.framing import completed, text_of
 from shared.ports import StoredRun
+from tests.support.calm import calm
 from tests.support.moved_loop import run
 from tests.support.runs import a_run
 
@@ -48,6 +49,7 @@ def split(data: bytes) -> st.SearchStrategy[list[bytes]]:
     return cuts.map(lambda at: [data[start:end] for start, end in pairwise(sorted({0, *at, len(data)}))])
 
 
+@calm
 @given(split(WIRE))
 def test_texts_are_the_same_however_they_come(pieces: Sequence[bytes]) -> None:
     """Split anywhere, in a head or in a text: the texts are those that the gateway wrote."""
@@ -80,6 +82,7 @@ class Written(asyncio.Transport):
         self.data += bytes(data)
 
 
+@calm
 @given(split(ANSWER))
 def test_frames_are_counted_once_however_they_come(pieces: Sequence[bytes]) -> None:
     """Split anywhere, a reader counts the events of the log, and answers a ping, which is none."""
@@ -96,6 +99,7 @@ def test_frames_are_counted_once_however_they_come(pieces: Sequence[bytes]) -> N
     run(main())
 
 
+@calm
 @given(split(ANSWER))
 def test_a_front_end_keeps_what_it_is_sent(pieces: Sequence[bytes]) -> None:
     """By socket, split anywhere: all that the session is to have, and a reply for the ping."""

@@ -12,13 +12,14 @@ from typing import Protocol
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from client.follow import afollow, follow, open_stream
 from client.following import Following, GaveUp, Outcome, Patience, StreamRefused
 from client.sse import ServerEvent
 from shared.errors import CallerError, Unavailable
+from tests.support.calm import calm
 
 STREAM = {"content-type": "text/event-stream; charset=utf-8"}
 RETRY = b"retry: 1000\n"
@@ -284,7 +285,7 @@ def test_an_event_without_an_id_of_its_own_has_no_number(drive: Drive) -> None:
     assert drive(server, "run-1").events == [had(7), ServerEvent("note", "a", "7", False), had(8, "done")]
 
 
-@settings(deadline=None)
+@calm
 @given(st.integers(0, 12), st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), max_size=12))
 def test_every_event_comes_once_whatever_is_cut(length: int, cuts: list[tuple[int, int, bool]]) -> None:
     """Whatever a server sends before each cut, and however much of it again, the events are those of the run."""

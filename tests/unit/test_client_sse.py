@@ -8,10 +8,11 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from client.sse import EventStreamParser, ServerEvent
+from tests.support.calm import calm
 
 
 def parsed(stream: bytes) -> list[ServerEvent]:
@@ -83,7 +84,7 @@ PIECES += [
 STREAMS = st.lists(st.sampled_from(PIECES), max_size=60).map(b"".join)
 
 
-@settings(deadline=None)  # the machine may be busy
+@calm
 @given(STREAMS)
 @example(b"\xef\xbb\xbf\xef\xbb\xbfdata: the second mark is part of the name\n\ndata: x\n\n")
 def test_agrees_with_the_oracle(stream: bytes) -> None:
@@ -95,7 +96,7 @@ def test_agrees_with_the_oracle(stream: bytes) -> None:
     assert parser.retry == (timedelta(milliseconds=retries[-1]) if retries else None)
 
 
-@settings(deadline=None)
+@calm
 @given(STREAMS, st.data())
 def test_any_split_gives_the_same_events(stream: bytes, data: st.DataObject) -> None:
     """How a stream is cut into chunks, empty ones included, changes nothing that comes out of it."""
@@ -107,7 +108,7 @@ def test_any_split_gives_the_same_events(stream: bytes, data: st.DataObject) -> 
     assert (split.last_event_id, split.retry, split.comments) == (whole.last_event_id, whole.retry, whole.comments)
 
 
-@settings(deadline=None)
+@calm
 @given(STREAMS)
 def test_byte_by_byte_gives_the_same_events(stream: bytes) -> None:
     """A stream that comes one byte at a time gives the events that it gives at once."""

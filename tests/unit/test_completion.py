@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.events import Json, decode_data
+from tests.support.calm import calm
 from worker.models.completion import Completion
 from worker.models.port import Finished, FinishReason, Fragment, Piece, ToolCall, Usage, Working
 from worker.models.refusal import Refused
@@ -54,6 +55,7 @@ def test_a_reply_as_openai_sends_it() -> None:
     ) == [Fragment("Hel"), Fragment("lo"), STOP, Usage(input_tokens=5, output_tokens=2)]
 
 
+@calm
 @given(st.lists(st.text(st.characters(), min_size=1)))
 def test_any_text_comes_out_unchanged(texts: list[str]) -> None:
     """C2, C3: line ends of all kinds, NUL and lone surrogates are the writer's to deal with."""
@@ -281,6 +283,7 @@ def test_half_a_call_is_no_call(part: str, reason: str) -> None:
     assert refusal(part, chunk({}, reason)) == ("the model wrote a tool call that cannot be read", False)
 
 
+@calm
 @given(st.dictionaries(st.text(st.characters(exclude_categories=["Cs"])), st.integers(-9, 9)), st.data())
 def test_arguments_are_an_object_wherever_they_are_cut(arguments: dict[str, int], draw: st.DataObject) -> None:
     """Any cut of an object's text gives that object."""

@@ -3,10 +3,11 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.events import Event, EventKind, Json, decode_data, encode_data, reply_text
+from tests.support.calm import calm
 
 BREAKS = "\n \r \r\n \x0b \x0c \x1c \x1d \x1e \x85 \u2028 \u2029"
 
@@ -40,7 +41,7 @@ def test_a_payload_is_compact_and_readable(text: str, data: str) -> None:
     assert decode_data(data) == {"text": text}
 
 
-@settings(deadline=None)
+@calm
 @given(DOCUMENTS)
 def test_a_payload_is_one_line_whatever_it_holds(document: dict[str, Json]) -> None:
     """C2: no client's idea of a line cuts a payload, and any JSON reader gets back what was put in."""

@@ -9,12 +9,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import IllegalTransition
 from shared.exercises import Orderer, load
 from shared.run import ACTIVE, Run, RunStatus
+from tests.support.calm import calm
 from tests.tracing import lines_run
 
 SOLUTION = Path(__file__).resolve().parents[2] / "solution"
@@ -65,7 +66,7 @@ def test_all_36_moves_are_answered_as_the_matrix_says(current: RunStatus, target
         assert isinstance(refused.value, ValueError)
 
 
-@settings(deadline=None)
+@calm
 @given(st.lists(st.sampled_from(RunStatus)))
 def test_no_series_of_moves_leaves_an_end_or_goes_back(targets: list[RunStatus]) -> None:
     """Whatever is tried, in whatever order, a run goes forward and stays where it ended."""
@@ -98,7 +99,7 @@ def contiguous(arrived: set[int], start: int) -> list[int]:
     return list(itertools.takewhile(arrived.__contains__, itertools.count(start)))
 
 
-@settings(deadline=None)
+@calm
 @given(
     st.integers(0, 8).flatmap(
         lambda start: st.tuples(st.just(start), st.lists(st.integers(0, 16), max_size=60)),
@@ -116,7 +117,7 @@ def test_after_every_arrival_exactly_the_contiguous_run_is_out(case: tuple[int, 
         assert delivered == [(due, f"item {due}") for due in contiguous(arrived, start)]
 
 
-@settings(deadline=None)
+@calm
 @given(st.permutations(range(40)), st.data())
 def test_any_permutation_with_copies_comes_out_in_order(numbers: list[int], data: st.DataObject) -> None:
     """However the bus shuffles and re-delivers, the reader gets 0, 1, 2 … each once."""
@@ -300,7 +301,7 @@ def test_a_cursor_and_the_number_that_is_next(header: str | None, number: int) -
     assert (type(answer), answer) == (int, number)
 
 
-@settings(deadline=None)
+@calm
 @given(st.text() | st.text(alphabet="0123456789٣²_ +-\n", max_size=20))
 def test_no_text_makes_it_raise(header: str) -> None:
     """The oracle spells the rule out character by character: a cursor is digits of ours, neither none nor too many."""

@@ -128,6 +128,15 @@ def sleeps(file: Source) -> Iterator[str]:
             yield name
 
 
+def is_hasty(file: Source) -> Iterator[str]:
+    """A property is tried calmly: how long an example took says something of the machine."""
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            said = {_name(part) for decorator in node.decorator_list for part in ast.walk(decorator)}
+            if "given" in said and "calm" not in said:
+                yield node.name
+
+
 def is_undocumented(file: Source) -> Iterator[str]:
     """Whatever is public says what it is for."""
     if ast.get_docstring(file.tree) is None:
@@ -144,6 +153,7 @@ RULES: Final[dict[Rule, tuple[str, ...]]] = {
     is_long: CODE,
     says_any: ALL,
     sleeps: ("tests",),
+    is_hasty: ("tests",),
     is_undocumented: (*CODE, *TREES),
 }
 
@@ -192,6 +202,10 @@ def test_every_file_keeps_the_rule(rule: Rule) -> None:
             "from tests.support.moved_loop import run\nasyncio.sleep(9)\ntime.sleep(9)",
             ["time.sleep"],
         ),
+        (is_hasty, "tests/a.py", "@given(texts)\ndef test_a(): ...", ["test_a"]),
+        (is_hasty, "tests/a.py", "@settings(deadline=None)\n@given(texts)\ndef test_a(): ...", ["test_a"]),
+        (is_hasty, "tests/a.py", "@calm\n@given(texts)\ndef test_a(): ...", []),
+        (is_hasty, "tests/a.py", "@settings(calm, max_examples=9)\n@given(texts)\ndef test_a(): ...", []),
         (is_undocumented, "src/a.py", '"""A."""\nclass B:\n    def c(self): ...\n    def _d(self): ...', ["B", "B.c"]),
         (is_undocumented, "src/a.py", "async def b(): ...", ["the module", "b"]),
     ],

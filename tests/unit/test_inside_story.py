@@ -13,6 +13,7 @@ from shared.forks import SEPARATOR
 from shared.questions import QuestionState
 from shared.run import RunStatus
 from shared.settings import Settings
+from tests.support.calm import calm
 from tests.support.moved_loop import run
 from tests.support.story import INSIDE_STEPS, Steps, tell, tells_one_story
 from tests.support.workshop import Workshop
@@ -86,7 +87,7 @@ async def nothing_is_left(shop: Workshop, run_id: str) -> None:
         assert [data["run_id"] for data in forked] == [found.stored.run.id for found in standing][: len(forked)]
 
 
-@settings(deadline=None, max_examples=12)
+@settings(calm, max_examples=12)
 @given(INSIDE_STEPS, st.integers(0, 2**32), st.sampled_from([1, 2, 64]))
 def test_every_run_ends_and_leaves_nothing(steps: Steps, seed: int, concurrency: int) -> None:
     """W1 to W6: whatever dies, goes away or is lost, with one slot or many; no slot, question or sub-run is lost."""

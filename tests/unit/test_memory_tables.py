@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from shared.adapters.memory.indexes import Ordered, Unique, UniqueViolation
 from shared.adapters.memory.tables import Journal, Table
+from tests.support.calm import calm
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,7 @@ def apply(shelf: Shelf, change: str, row: Row) -> None:
         pass
 
 
-@settings(deadline=None, derandomize=True, database=None)
+@settings(calm, derandomize=True, database=None)
 @given(kept=changes, undone=changes)
 def test_any_transaction_can_be_taken_back(kept: list[tuple[str, Row]], undone: list[tuple[str, Row]]) -> None:
     """Whatever was changed, undoing leaves the indexes exactly as they were, and as new ones of the same rows are."""

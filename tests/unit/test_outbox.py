@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from shared.errors import Fenced, LostOwnership, Unavailable
 from shared.events import Event, EventKind
+from tests.support.calm import calm
 from tests.support.moved_loop import now, pass_time, run, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, Hook, nothing, once, refuse, times
@@ -360,7 +361,7 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(calm, max_examples=60)
 @given(steps=STEPS, linger_s=st.sampled_from([0.0, LINGER_S]), size=st.integers(1, 5))
 def test_everything_arrives_once_in_order(steps: list[tuple[str, float]], linger_s: float, size: int) -> None:
     """Whatever happens, in whatever order: what arrives, or a holder takes, is what was put."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from shared.events import reply_text
 from shared.run import RunStatus
+from tests.support.calm import calm
 from tests.support.models import Outcome, asked, outcome, reply_of, said
 from tests.support.moved_loop import Stuck, now, pass_time, run, settle
 from tests.support.scenes import on
@@ -81,6 +82,7 @@ def test_fragments_come_at_a_pace() -> None:
     assert run(times()) == [2.0 * number for number in range(1, 39)]
 
 
+@calm
 @given(st.text())
 def test_a_text_is_cut_into_words_and_loses_nothing(text: str) -> None:
     """Joined, the fragments are the text; a blank text has none."""

@@ -5,12 +5,12 @@ from datetime import timedelta
 
 import pytest
 from hypothesis import given
-from hypothesis import settings as conditions
 from hypothesis import strategies as st
 
 from shared import settings as module
 from shared.errors import Misconfigured
 from shared.settings import MERGE_WINDOW, Settings, parse_duration, variable_of
+from tests.support.calm import calm
 
 ALL = {setting.name: setting for setting in fields(Settings)}
 NUMBERS = {name: setting for name, setting in ALL.items() if not isinstance(setting.default, str)}
@@ -145,7 +145,7 @@ def test_a_duration_is_a_number_and_a_unit(text: str, duration: timedelta) -> No
     assert parse_duration("KODA_X", text) == duration
 
 
-@conditions(deadline=None)
+@calm
 @given(st.text(max_size=12))
 def test_no_text_breaks_the_reader(text: str) -> None:
     """Whatever stands in a variable, the answer is a duration or a refusal that names the variable."""

@@ -13,6 +13,7 @@ from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.errors import Fenced
 from shared.events import Event, EventKind
 from shared.ports import Mark
+from tests.support.calm import calm
 
 SEEDS = st.integers(0, 2**31)
 
@@ -35,6 +36,7 @@ def test_the_default_seed_begins_as_the_course_shows_it() -> None:
     assert arrived[:12] == [0, 1, 2, 3, 5, 4, 7, 6, 2, 9, 8, 6]
 
 
+@calm
 @given(SEEDS, st.integers(0, 120))
 def test_everything_arrives_and_the_end_arrives_last(seed: int, count: int) -> None:
     """Nothing is lost, nothing is made up, and the terminal event is neither moved nor repeated."""
@@ -43,6 +45,7 @@ def test_everything_arrives_and_the_end_arrives_last(seed: int, count: int) -> N
     assert arrived.index(count) == len(arrived) - 1
 
 
+@calm
 @given(SEEDS, st.integers(0, 120))
 def test_what_is_early_is_early_by_a_window_and_what_comes_again_is_over(seed: int, count: int) -> None:
     """An entry overtakes at most three, and when a copy comes, everything before it has come."""
@@ -54,7 +57,7 @@ def test_what_is_early_is_early_by_a_window_and_what_comes_again_is_over(seed: i
 
 
 @given(SEEDS)
-@settings(max_examples=300)
+@settings(calm, max_examples=300)
 def test_every_seed_tells_a_naive_orderer_from_a_right_one(seed: int) -> None:
     """In a run of 39 events something comes out of order, something comes twice, and the first three come straight."""
     arrived = [seq for delivered in dealt(seed, events(38)) for seq in delivered]
@@ -63,6 +66,7 @@ def test_every_seed_tells_a_naive_orderer_from_a_right_one(seed: int) -> None:
     assert [seq for at, seq in enumerate(arrived) if seq not in arrived[:at]] != list(range(39))
 
 
+@calm
 @given(SEEDS, st.integers(0, 60))
 def test_a_seed_is_the_same_plan_each_time(seed: int, count: int) -> None:
     """What is delivered with which entry depends on the seed and the entries alone."""

@@ -24,6 +24,7 @@ from tests.mutants.orderers import OFFER, orderer
 from tests.mutants.resumes import RESUME, resume
 from tests.mutants.submission import SOLUTION
 from tests.mutants.transitions import transition
+from tests.support.calm import calm
 from tests.support.judging import ROOT, STARTER
 
 EXERCISES = (1, 2, 3, 4)
@@ -214,7 +215,7 @@ answer = st.fixed_dictionaries(
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
-@settings(max_examples=50, deadline=None)
+@settings(calm, max_examples=50)
 @given(data=st.data())
 def test_any_answer_can_be_read(exercise: int, data: st.DataObject) -> None:
     """Whatever a service answers in some of the cases, it has a name of ours, or none."""

@@ -1,10 +1,11 @@
 """Text that every part of the system can hold."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.text import SurrogateJoiner, clean
+from tests.support.calm import calm
 
 HIGH, LOW = "\ud83d", "\ude42"  # together: 🙂
 BAD = "\ufffd"
@@ -41,7 +42,7 @@ def test_what_cannot_be_held_is_replaced(raw: str, held: str) -> None:
     assert clean(raw) == held
 
 
-@settings(deadline=None)
+@calm
 @given(st.one_of(ANYTHING, FRAGMENTS))
 def test_cleaned_text_can_be_encoded_and_stored(text: str) -> None:
     """C3: whatever comes, what is left is UTF-8 without NUL, the same as a UTF-16 decoder sees, and stays so."""
@@ -80,7 +81,7 @@ def test_a_half_that_stays_alone_is_replaced() -> None:
     assert [joiner.flush(), joiner.flush()] == [BAD, ""]
 
 
-@settings(deadline=None)
+@calm
 @given(st.lists(FRAGMENTS))
 def test_how_a_text_is_cut_changes_nothing(fragments: list[str]) -> None:
     """C3: the joined fragments are the cleaned text, wherever it was cut, and nothing but one half is held back."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from shared.events import reply_text
 from shared.run import RunStatus
+from tests.support.calm import calm
 from tests.support.moved_loop import run
 from tests.support.story import STEPS, tell
 from tests.support.workshop import Workshop
@@ -39,7 +40,7 @@ async def answers_all(shop: Workshop, run_id: str) -> None:
         assert set(reply_text(await shop.log(run_id)).split()) <= {str(stored.inputs)}
 
 
-@settings(deadline=None, max_examples=12)
+@settings(calm, max_examples=12)
 @given(STEPS, st.integers(0, 2**32))
 def test_every_run_ends_and_tells_one_story(steps: list[tuple[str, object, object]], seed: int) -> None:
     """O5, W1 to W6: each seq has one text, each run one end, and a reply that is done answers all its messages."""

@@ -16,6 +16,7 @@ from shared.events import TERMINAL, Event, Json, reply_text
 from shared.ledger import Ledger
 from shared.ports import Claim, Ending, Mark
 from shared.run import RunStatus
+from tests.support.calm import calm
 from tests.support.moved_loop import now, pass_time, run, settle
 from tests.support.scenes import on
 from tests.support.taps import Barrier, once, refuse, tap, times
@@ -691,7 +692,7 @@ STEPS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=50)
+@settings(calm, max_examples=50)
 @given(STEPS)
 def test_whatever_happens_store_and_stream_tell_one_story(steps: list[tuple[str, str]]) -> None:
     """O5: the store has each seq once, the stream no other text for any, and the reply is what was said last."""

@@ -32,7 +32,7 @@ TEXTS: Final = {
     "bus_delivers": "the bus delivers {seqs}",
     "each_once": "{seqs}; each once, then the end",
     "first_wrong": "{seqs}; the first wrong one is at place {place}",
-    "never_came": "{seqs}; {count} never came",
+    "never_came": "{seqs}; {count} too few",
     "emits": "emits {items}",
     "emitted": "emitted {items}",
     "emitted_late": "emitted {items} (the right ones, but not inside the offer that makes them due)",
