@@ -133,7 +133,7 @@ class Running:
         """Return the processes that it started and that are there now."""
         return [pid for pid in marked(self.mark) if pid != self.process.pid]
 
-    def left_behind(self, within_s: float = 3.0) -> list[str]:
+    def left_behind(self, within_s: float = 20.0) -> list[str]:
         """Return what is still there of a run that has ended, once that has had time to notice."""
         until = time.monotonic() + within_s
         while (left := self.descendants()) and time.monotonic() < until:
@@ -197,7 +197,7 @@ def solution_with(folder: Path, *, lifecycle: str = "", delivery: str = "") -> P
 
 def until(condition: Callable[[], bool], awaited: str) -> None:
     """Return when a condition holds."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + LONGEST_S
     while not condition():
         assert time.monotonic() < deadline, f"no {awaited}"
         os.sched_yield()
