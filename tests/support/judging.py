@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from selfcheck.trees import EXERCISES, spliced
 from shared.events import Json
+from tests.support.patience import ASK_EVERY_S
 
 if TYPE_CHECKING:
     import pytest  # which need not be installed where only the kit is proved
@@ -34,6 +36,7 @@ LONGEST_S: Final = 90.0  # for a run of the self-check, on any machine
 _MARK: Final = "SELFCHECK_TEST_MARK"  # in the environment of a run, and so of everything that it starts
 HOME: Final = tempfile.mkdtemp(prefix="selfcheck-home-")  # what runs leave behind is not left in the checkout
 atexit.register(shutil.rmtree, HOME, ignore_errors=True)
+_PAUSE: Final = threading.Event()  # never set: who looks for processes leaves the processor to them between two looks
 _NOTHING: Final[Mapping[str, str]] = {}
 _OURS: Final = frozenset(
     {"MOCK", "SELFTEST", "REDIS_URL", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONUNBUFFERED"}
@@ -137,7 +140,7 @@ class Running:
         """Return what is still there of a run that has ended, once that has had time to notice."""
         until = time.monotonic() + within_s
         while (left := self.descendants()) and time.monotonic() < until:
-            os.sched_yield()
+            _PAUSE.wait(ASK_EVERY_S)
         return [_command(pid) for pid in left]
 
 
@@ -200,7 +203,7 @@ def until(condition: Callable[[], bool], awaited: str) -> None:
     deadline = time.monotonic() + LONGEST_S
     while not condition():
         assert time.monotonic() < deadline, f"no {awaited}"
-        os.sched_yield()
+        _PAUSE.wait(ASK_EVERY_S)
 
 
 def tree_with(folder: Path, solved: Sequence[int]) -> Path:
