@@ -118,6 +118,10 @@ def find_tree(name: str, root: str) -> str:
     return here if os.path.isdir(here) or not os.path.isdir(there) else there  # noqa: PTH112
 
 
+MARK = "SELFCHECK_SERVICE"
+marks: dict[int, str] = {}
+"""What each process that was launched, and whatever it starts, has in its environment under that name."""
+
 SERVICE = "from selfcheck.service import main; main()"
 
 
@@ -128,11 +132,14 @@ def launch(spec: str, *, judged: bool, program: str = SERVICE) -> "subprocess.Po
     ended with it. One that is `judged` has our numbers, and none that somebody has set for a service of theirs.
     """
     environment = {name: value for name, value in os.environ.items() if not (judged and name.startswith("KODA_"))}
-    return subprocess.Popen(  # noqa: S603
+    mark = os.urandom(8).hex()
+    process = subprocess.Popen(  # noqa: S603
         [sys.executable, "-u", "-c", program, spec],  # -u: what a tree prints before a kill is read, too
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
+        env={**environment, MARK: mark},
         start_new_session=True,
     )
+    marks[process.pid] = mark
+    return process

@@ -15,12 +15,12 @@ from typing import IO, BinaryIO, Protocol
 
 import msgspec
 
-from selfcheck.early import launch
+from selfcheck.early import MARK, launch, marks
 from selfcheck.logbook import Line, Logbook, Stack
 from selfcheck.loops import loop_at
 from selfcheck.spec import ServiceSpec
 from selfcheck.stillness import Stillness
-from selfcheck.strays import end_below, end_writers
+from selfcheck.strays import end_below, end_marked, end_writers
 from selfcheck.traces import own_names, remove
 from shared.errors import Misconfigured, Unavailable
 from shared.exercises import SHAPES
@@ -150,6 +150,9 @@ class Service:
         """End all processes and everything they started, and wait for that."""
         self.kill()
         self.wait()
+        if self.log.all("process_started"):
+            for process in self._processes.values():
+                end_marked(MARK, marks.get(process.pid, ""))
         if not self._read_to_the_end():
             end_writers(
                 [pipe for process in self._processes.values() for pipe in (process.stdout, process.stderr) if pipe]

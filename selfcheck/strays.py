@@ -1,6 +1,7 @@
 """Processes that a submission started and moved out of reach: they left the service's process group, and live on.
 
-What they still have in common with it is that they came of it, as long as it runs, and the pipe that they print to.
+What they still have in common with it is that they came of it, as long as it runs; a mark in their environment; and
+the pipe that they print to.
 """
 
 import contextlib
@@ -26,6 +27,15 @@ def end_below(leader: int) -> None:
 
 
 MOST_ROUNDS = 50
+
+
+def end_marked(name: str, mark: str) -> None:
+    """End every process that has this in its environment. Where there is no /proc it cannot be found."""
+    sought = f"{name}={mark}".encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if sought in (folder / "environ").read_bytes().split(b"\0"):
+                os.kill(int(folder.name), signal.SIGKILL)
 
 
 def _below(leader: int) -> list[int]:

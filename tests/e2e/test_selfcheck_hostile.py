@@ -35,6 +35,11 @@ LOADS = {
     "loops": ("while True:\n    pass\n", "hung", ["while True", "pass"]),
     "loops in C": (f"import re\n{C_LOOP}\n", "hung", ["re.match"]),
     "stops itself": ("import os\nos.kill(os.getpid(), 19)\n", "hung", []),
+    "leaves a daemon and ends": (
+        f"import os, subprocess\nsubprocess.Popen({DAEMON}, stdin=-3, stdout=-3, stderr=-3).wait()\nos._exit(0)\n",
+        "crashed",
+        [],
+    ),
     "starts a process": (
         f"import subprocess\nsubprocess.Popen([{sys.executable!r}, '-c', 'input()'], stdin=-1)\n",
         "",
