@@ -4,6 +4,7 @@ What is promised of the line, and where each promise is held, is a table in `doc
 """
 
 import asyncio
+import re
 import socket
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -19,12 +20,16 @@ from psycopg import sql
 
 from selfcheck.serving import serving
 from shared.events import TERMINAL, EventKind, Json, decode_data
+from tests.support.agents import Agents
 from tests.support.dialling import Caller, deaf_socket, dialling
-from tests.support.fleet import Fleet
+from tests.support.fleet import Fleet, open_fleet
 from tests.support.fleet_stage import open_stage
 from tests.support.lines import Frame
+from tests.support.mayhem import SETTINGS, Mayhem
 from tests.support.onlooking import Onlooker, question_of
 from tests.support.patience import PATIENCE_S
+from tests.support.processes import ROOT
+from tests.support.real import services_to_break
 from tests.support.watching import WAITER, Waiter
 
 Bases = Callable[[], Sequence[str]]
@@ -534,3 +539,33 @@ def test_a_client_that_never_pongs_is_told_to_come_back(play_on_fleet: Play) -> 
         await house.fleet.dismiss(strict)
 
     play_on_fleet(scene)
+
+
+# --- All at once ------------------------------------------------------------------------------------------------------
+
+
+def test_everything_is_broken_under_agents_at_random() -> None:
+    """Each run ends once, and its sub-runs with it; each question has one answer; each line has all of its session."""
+
+    async def main() -> None:
+        async with open_fleet(services_to_break(), **SETTINGS) as fleet:
+            agents = Agents(fleet, seed=1)
+            await Mayhem(fleet, 1, agents, longest_s=1).over(agents.converse(8))
+            await agents.add_up()
+            assert agents.wrong == []
+            assert agents.ends["done"] >= 8
+
+    asyncio.run(main())
+
+
+# --- The page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_names_tests_that_are_there() -> None:
+    """The table of promises in `docs/wire.md` does, and names every one of this file."""
+    page, here = (ROOT / "docs" / "wire.md").read_text(encoding="utf-8"), Path(__file__)
+    named = set(re.findall(r"`(?:(tests/[\w/]+\.py)::)?(test_\w+)`", page))
+    text = {file: (ROOT / file if file else here).read_text(encoding="utf-8") for file, _ in named}
+    assert [name for file, name in named if f"def {name}(" not in text[file]] == []
+    ours = set(re.findall(r"^def (test_\w+)", text[""], re.MULTILINE))
+    assert ours - {name for file, name in named if not file} == {"test_the_page_names_tests_that_are_there"}

@@ -8,13 +8,12 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 import psycopg
 from psycopg import sql
 from redis.asyncio import Redis
 
-from tests.support.conversations import Crowd
 from tests.support.fleet import Fleet
 from tests.support.member import Member
 from tests.support.patience import lapse, until
@@ -33,6 +32,18 @@ PACE_S: Final = (0.0, 0.5)
 
 Fault = Callable[[], Awaitable[bool]]
 """Does one thing, if it can be done now; returns whether it was."""
+
+
+class Crowd(Protocol):
+    """What the damage is done to."""
+
+    def seen(self) -> Mapping[str, int]:
+        """Return the newest seq that somebody has who follows, by run."""
+        ...
+
+    async def look(self) -> None:
+        """Keep what the streams hold now."""
+        ...
 
 
 class Mayhem:
