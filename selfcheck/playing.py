@@ -42,18 +42,21 @@ def play(check: Check, service: Service, seed: int) -> Outcome:
     """Play one check on one service. One that did not do its part is ended by this."""
     service.refusals_expected = False
     evidence: dict[str, Seen] = {}
+    settled: dict[str, Seen] = {}
     record = Recorder()
     try:
         with Stage(service, seed) as stage:
-            evidence, record = stage.evidence, stage.record
+            evidence, settled, record = stage.evidence, stage.settled, stage.record
             outcome = _play(check, stage)
             if outcome.state is not State.PASSED:
                 stage.hear()
     except (Gone, Silent, Unavailable) as trouble:
         outcome = _explain(trouble, service)
+        evidence = settled if isinstance(trouble, Gone) else evidence
     # What the service says of an exercise goes before what it looked like from outside.
     if service.fault is not None and outcome.accused is None:
         outcome = _explain(Gone(), service)
+        evidence = settled  # how far we came in what it broke off is chance
         record.parted = False
     if outcome.state is State.PASSED:
         return replace(outcome, evidence=evidence)

@@ -54,6 +54,7 @@ class Stage:
     def __init__(self, service: Service, seed: int) -> None:
         self.seed = seed
         self.evidence: dict[str, Seen] = {}
+        self.settled: dict[str, Seen] = {}  # evidence of what was over when the part at hand began
         self.record = Recorder()
         self.log = service.log
         self._service = service
@@ -80,6 +81,7 @@ class Stage:
 
     def new_session(self) -> str:
         """Return a session that nobody has used."""
+        self.settled.update(self.evidence)
         return os.urandom(8).hex()
 
     def say(self, session_id: str, text: str, *, merges: bool | None = None) -> Answer:
@@ -180,6 +182,7 @@ class Stage:
 
         `quietly`: what it prints meanwhile is not the answer to anything a learner would ask, and is lost.
         """
+        self.settled.update(self.evidence)
         (answers,) = self.control(("probe", [number, [*cases], quietly]))
         assert isinstance(answers, list), "a probe gives a list"
         return [answer for answer in answers if isinstance(answer, dict)]

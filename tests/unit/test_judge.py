@@ -11,6 +11,7 @@ from selfcheck import diagnosis
 from selfcheck import judge as judging
 from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.judge import Judge
+from selfcheck.playing import play
 from selfcheck.process import Service
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec
@@ -461,3 +462,24 @@ def test_a_diagnosis_that_finds_nobody_has_no_name() -> None:
     assert (diagnosis.diagnose(1, cast("Service", service), 7), service.stops) == ("", 1)
     service.hung_at = "delivery.py:9"
     assert diagnosis.diagnose(2, cast("Service", service), 7) == "does-not-return"
+
+
+@pytest.mark.parametrize("sees_it", [True, False])
+def test_evidence_does_not_tell_how_far_one_came_in_what_the_service_broke_off(
+    sees_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was over before stays; whether a reader saw the end of a stream, or that nobody was there, is chance."""
+    service = FakeService(ServiceSpec("tree", str(SOLUTION), (), "token", BOTH, {}))
+    monkeypatch.setattr(Stage, "hear", lambda stage: None)
+
+    def play_check(stage: Stage) -> None:
+        stage.evidence["probe"] = "all right"
+        stage.new_session()
+        service.fault, service.exit_code = {**RAISED, "exercise": 2}, -9
+        if sees_it:
+            stage.evidence["delivered"] = []
+            raise Broken("the rule", "given", "expected", "actual")
+        raise Gone
+
+    outcome = play(Check(2, "check 2", 2, play_check), cast("Service", service), 7)
+    assert (outcome.state, outcome.accused, outcome.evidence) == (State.CRASHED, 2, {"probe": "all right"})
