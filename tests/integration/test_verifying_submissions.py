@@ -31,14 +31,14 @@ WITHOUT_PYTEST = (
 
 LEAVES = resume(
     "leaves-a-process",
-    "starts a process that goes its own way",
+    "starts a process that has nothing in common with it, and ends",
     """
     nothing = subprocess.DEVNULL
-    subprocess.Popen(["sleep", "600"], stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
-    return 0
+    subprocess.Popen(["sleep", "600"], stdin=nothing, stdout=nothing, stderr=nothing, env={}, start_new_session=True)
+    os._exit(0)
     """,
     FAILED,
-    b"import subprocess\n",
+    b"import os\nimport subprocess\n",
 )
 
 
