@@ -53,8 +53,12 @@ def said(command: Callable[[], int]) -> int:
     try:
         return command()
     except KeyboardInterrupt:
-        console.err.print(str(say("console.stopped")))
-        return INTERRUPTED
+        return _stopped()
+    except RuntimeError as fault:
+        # A Ctrl-C while a lock is being taken: its owner then gives back what it does not have, and says that instead.
+        if isinstance(fault.__context__, KeyboardInterrupt):
+            return _stopped()
+        raise
     except BrokenPipeError:
         return NOT_PASSED
     except OSError as full:
@@ -65,3 +69,8 @@ def said(command: Callable[[], int]) -> int:
 
         console.tell(explained(fault))
         return USAGE if isinstance(fault, Misconfigured) and fault.service == "settings" else ENVIRONMENT
+
+
+def _stopped() -> int:
+    console.err.print(str(say("console.stopped")))
+    return INTERRUPTED
