@@ -349,12 +349,11 @@ def test_no_message_is_lost_between_joins_and_an_ending() -> None:
 # Connections
 
 
-def test_a_full_pool_refuses_in_time_and_loses_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_pool_refuses_in_time_and_loses_no_connection() -> None:
     """L4: waiting for a connection is bounded; whoever waits, is refused or cancelled takes none along.
 
-    Leases are renewed all the same.
+    Leases are renewed all the same. In less than the real time a busy machine would not have made all its connections.
     """
-    monkeypatch.setattr(database, "ACQUIRE_S", 0.3)
 
     async def test() -> None:
         async with opened(real_urls().database) as here:
@@ -365,7 +364,7 @@ def test_a_full_pool_refuses_in_time_and_loses_no_connection(monkeypatch: pytest
                     asyncio.create_task(here.store.append("r", 1, [a_delta("r", seq)]))
                     for seq in range(database.CONNECTIONS - 1)
                 ]
-                with pytest.raises(Unavailable, match=r"^the store is away: no connection to .* within 0\.3 s$"):
+                with pytest.raises(Unavailable, match=r"^the store is away: no connection to .* within 2 s$"):
                     while True:
                         await here.store.ping()
                 assert list(await here.store.renew("nobody", timedelta(seconds=15))) == []
