@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -36,6 +37,8 @@ class LocalService(ABC):
         self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
         self._paused: list[int] = []
+        self._closed = False
+        self._launching = threading.Lock()  # whoever closes it need not be who starts it, nor wait for that
         folder.mkdir(mode=0o700)
 
     @property
@@ -78,19 +81,22 @@ class LocalService(ABC):
         """Start the server and return when it takes connections; one that runs already is left alone.
 
         Raises:
-            Unavailable: it ended at once, or did not answer within `START_S`; the message quotes its log.
+            Unavailable: it ended at once, or did not answer within `START_S`; the message quotes its log. Or it was
+                closed meanwhile.
         """
         if self._process is not None:
             return
         data = self.folder / "data"
         if not data.exists():
             self._prepare()
-        with (self.folder / "log").open("wb") as log:
-            self._process = self._launch(log)
-        self._guard.started(self.pid, self.drop)
+        with self._launching, (self.folder / "log").open("wb") as log:
+            if self._closed:
+                raise Unavailable(self.service, f"{self.name} was closed before it had started")
+            process = self._process = self._launch(log)
+            self._guard.started(process.pid, self.drop)
         deadline = time.monotonic() + START_S
         while not self._ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
+            if process.poll() is not None or time.monotonic() > deadline:
                 self._end(self.drop)
                 lines = (self.folder / "log").read_text(errors="replace").strip().splitlines() or ["its log is empty"]
                 raise Unavailable(self.service, f"{self.name} did not start at {self.address}: {lines[-1]}")
@@ -127,7 +133,9 @@ class LocalService(ABC):
                 self._guard.gone(pid)
 
     def close(self) -> None:
-        """Stop the server at once, its data lost. Closing twice is fine."""
+        """Stop the server for good and at once, its data lost; one that is being started, too. Twice is fine."""
+        with self._launching:
+            self._closed = True
         self._end(self.drop)
 
     def _processes(self) -> list[int]:

@@ -137,6 +137,17 @@ def test_services_that_were_started_go_when_the_run_is_interrupted(tmp_path: Pat
             code, _, err = running.ended()
             assert (code, err, running.left_behind()) == (130, "stopped\n", [])
         until(lambda: not any(Path(temporary).iterdir()), "end of the services")
+        assert working_in(temporary) == []
+
+
+def working_in(folder: str) -> list[str]:
+    """Return the processes whose folder is below this one: servers have nothing of our environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if str((process / "cwd").readlink()).startswith(f"{folder}/"):
+                found.append(process.name)
+    return found
 
 
 def traces(urls: Urls) -> tuple[set[bytes], set[str]]:

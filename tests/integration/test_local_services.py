@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import psycopg
 import pytest
 import redis
 
 from selfcheck import local_services as module
+from selfcheck.local_process import Guard
 from selfcheck.local_services import Postgres, local_services
 from shared.errors import Misconfigured, Unavailable
 from tests.support.real import services_to_break
@@ -114,6 +116,29 @@ def test_services_end_with_an_owner_that_was_killed() -> None:
     deadline = time.monotonic() + PATIENCE_S
     while Path(folder).exists():
         assert time.monotonic() < deadline, "the guard has not removed the folder"
+
+
+def test_a_service_that_is_closed_while_it_starts_is_not_launched(tmp_path: Path) -> None:
+    """Ctrl-C comes in one thread while another still lays out the folder: nobody would end the server any more."""
+    launched: list[str] = []
+
+    class Late(module.Valkey):
+        def _prepare(self) -> None:
+            super()._prepare()
+            self.close()
+
+        def _launch(self, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+            launched.append(self.address)
+            return super()._launch(log)
+
+    folder = tmp_path / "services"
+    folder.mkdir()
+    guard = Guard(folder)
+    late = Late(folder / "bus", guard)
+    with pytest.raises(Unavailable, match="Valkey was closed before it had started"):
+        late.open()
+    guard.close()
+    assert launched == []
 
 
 def test_a_missing_extra_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
