@@ -137,7 +137,7 @@ def test_services_that_were_started_go_when_the_run_is_interrupted(tmp_path: Pat
             code, _, err = running.ended()
             assert (code, err, running.left_behind()) == (130, "stopped\n", [])
         until(lambda: not any(Path(temporary).iterdir()), "end of the services")
-        assert working_in(temporary) == []
+        until(lambda: working_in(temporary) == [], "end of what was laying out their folders")
 
 
 def working_in(folder: str) -> list[str]:
