@@ -112,6 +112,7 @@ TEXTS: Final = {
     # what commands need
     "mend_or_reset": "mend that line, or put all of it back: selfcheck reset {number} --file",
     "see_to_copies": "see that you may write to it and to the folder for copies",
+    "closed_early": "{name} was closed before it had started",
     "not_written": "cannot write {path}: {reason}",
     "writable_folder": "name a file in a folder that you may write to",
     "no_trees": "starter/ and solution/ are not in {folders}",

@@ -112,6 +112,7 @@ TEXTS: Final = {
     # what commands need
     "mend_or_reset": "修好那一行，或恢复整个文件：selfcheck reset {number} --file",
     "see_to_copies": "请确认你可以写它，也可以写存放副本的文件夹",
+    "closed_early": "{name} 还没启动就被关闭了",
     "not_written": "无法写入 {path}：{reason}",
     "writable_folder": "请指定一个你有写权限的文件夹里的文件",
     "no_trees": "starter/ 和 solution/ 不在 {folders}",
