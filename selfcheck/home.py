@@ -4,6 +4,7 @@ Nothing there is needed: who deletes it loses the memory of earlier runs and hin
 makes of a learner's files are the one exception, so they lie under `backups/`.
 """
 
+import contextlib
 import errno
 import hashlib
 import os
@@ -36,6 +37,22 @@ def recalled(file: Path) -> bytes:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             raise OSError(errno.EINVAL, "is not a file", str(file))
         return stream.read(MOST_BYTES)
+
+
+def put(file: Path, content: bytes) -> None:
+    """Write a file of ours, its folder made if need be: a kill at any moment leaves the old content or the new one.
+
+    Raises:
+        OSError: it cannot be written; what was there is there still.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(file)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def room(tree: Path) -> Path:

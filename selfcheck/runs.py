@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from selfcheck.home import recalled, room
+from selfcheck.home import put, recalled, room
 from selfcheck.results import Report, State
 from shared.errors import KodaError
 
@@ -83,14 +83,7 @@ def remember(tree: Path, report: Report) -> None:
         if not mine or states.get(report.mode, {}).items() >= mine.items():
             return
         states[report.mode] = {**states.get(report.mode, {}), **mine}
-        file = room(tree) / "states.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            beside.write_bytes(msgspec.json.encode(states))
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+        put(room(tree) / "states.json", msgspec.json.encode(states))
 
 
 def passed_before(tree: Path, mode: str) -> frozenset[int]:

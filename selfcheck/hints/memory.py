@@ -3,13 +3,11 @@
 Nothing of it is needed. A file that is not there or not ours is as good as none, and what cannot be written is not.
 """
 
-import contextlib
-import os
 from pathlib import Path
 
 import msgspec
 
-from selfcheck.home import recalled, room
+from selfcheck.home import put, recalled, room
 from selfcheck.symptoms import names
 from shared.errors import KodaError
 
@@ -51,15 +49,7 @@ def seen(tree: Path, exercise: int) -> Seen:
 def remember(tree: Path, exercise: int, seen: Seen) -> bool:
     """Keep what was seen, and say whether that could be done."""
     try:
-        file = _file(tree)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        beside = file.with_name(f".{file.name}.{os.getpid()}")
-        try:
-            beside.write_bytes(msgspec.json.encode({**_remembered(tree), str(exercise): seen}))
-            beside.replace(file)
-        finally:
-            with contextlib.suppress(OSError):
-                beside.unlink(missing_ok=True)
+        put(_file(tree), msgspec.json.encode({**_remembered(tree), str(exercise): seen}))
     except (OSError, KodaError):
         return False
     return True

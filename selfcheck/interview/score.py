@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from selfcheck.home import recalled
+from selfcheck.home import put, recalled
 from selfcheck.interview.questions import QUESTIONS
 
 FILE = "interview.json"
@@ -27,7 +27,4 @@ def write_best(folder: Path, had: Mapping[str, int]) -> None:
     for name, points in had.items():
         best[name] = max(points, best.get(name, 0))
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        beside = folder / f".{FILE}"
-        beside.write_bytes(msgspec.json.encode(best))
-        beside.replace(folder / FILE)
+        put(folder / FILE, msgspec.json.encode(best))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck.home import MOST_BYTES, home, recalled, room
+from selfcheck.home import MOST_BYTES, home, put, recalled, room
 from selfcheck.trees import kit_root
 
 
@@ -45,3 +45,17 @@ def test_trees_of_one_name_have_rooms_of_their_own(monkeypatch: pytest.MonkeyPat
     assert room(one).parent == tmp_path
     assert room(one) != room(other)
     assert room(one) == room(tmp_path / "b" / ".." / "a" / "tree")
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    """Its folder is made, nothing else stays there, and where it cannot be written the old one does."""
+    file = tmp_path / "new" / "file"
+    put(file, b"one")
+    put(file, b"two")
+    assert [(path.name, path.read_bytes()) for path in file.parent.iterdir()] == [("file", b"two")]
+    with pytest.raises(OSError, match=r"Not a directory|File exists"):
+        put(file / "below", b"three")
+    (tmp_path / "folder" / "in it").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        put(tmp_path / "folder", b"three")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "new"]
