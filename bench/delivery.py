@@ -10,20 +10,15 @@ and readers are in two further processes. Everything is on 127.0.0.1 and ends wi
 Ratios travel; absolute numbers do not. It takes about five minutes, `--quick` about one.
 """
 
-import argparse
-import resource
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 
-from rich.console import Console
-
 from bench.delivering import rows
-from bench.delivering.measures import Bench, live, opened
-from bench.delivering.report import table, where
+from bench.delivering.measures import Bench, live
+from bench.delivering.report import show
 from bench.delivering.rows import FULL, KINDS, QUICK, Row, Sizes
 from bench.delivering.servers import OURS, Server, serving
-from selfcheck.local_services import LocalServices, local_services
+from selfcheck.local_services import LocalServices
 
 TITLE = "medians; frames per CPU-second of the server unless it says otherwise"
 HEADINGS = {OURS: "ours", "naive": "naive", "raw": "raw ASGI", "joined": "joined", "starlette": "sse-starlette"}
@@ -45,22 +40,7 @@ def measured(bench: Bench, services: LocalServices, sizes: Sizes) -> Iterator[Ro
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="less of everything, one turn each")
-    sizes = QUICK if parser.parse_args().quick else FULL
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection is a file, here and in all that is started
-    console, began = Console(width=200), time.monotonic()
-    for line in where():
-        console.print(line)
-    found: list[Row] = []
-    with local_services() as services, opened(services) as bench:
-        for row in measured(bench, services, sizes):
-            found.append(row)
-            console.print(f"  {time.monotonic() - began:5.0f} s  {row.what}", style="dim", highlight=False)
-    console.print(table(TITLE, HEADINGS, found))
-    for line in where()[:1]:
-        console.print(f"{line}; took {time.monotonic() - began:.0f} s")
+    show(__doc__, "less of everything, one turn each", TITLE, HEADINGS, {True: QUICK, False: FULL}, measured)
 
 
 if __name__ == "__main__":
