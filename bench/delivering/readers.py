@@ -40,14 +40,13 @@ def request(run_id: str, cursor: int | None = None) -> bytes:
     return f"GET /runs/{run_id}/events HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}\r\n".encode()
 
 
-class Reader(asyncio.Protocol):
-    """One connection. `attached` when the head of the answer has come, `over` when `expected` frames have."""
+class Counting(asyncio.Protocol):
+    """A connection on which one thing is asked for and frames are counted. `over` when `expected` of them have come."""
 
-    def __init__(self, run_id: str, expected: int, *, timed: bool = False) -> None:
-        self._request = request(run_id)
+    def __init__(self, request: bytes, expected: int, *, timed: bool) -> None:
+        self._request = request
         self._expected = expected
         self._timed = timed
-        self._carried = b""
         loop = asyncio.get_running_loop()
         self.attached: asyncio.Future[None] = loop.create_future()
         self.over: asyncio.Future[None] = loop.create_future()
@@ -55,9 +54,27 @@ class Reader(asyncio.Protocol):
         self.arrivals: list[Arrival] = []
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the stream."""
+        """Ask."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.write(self._request)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail, unless everything has come."""
+        for future in (self.attached, self.over):
+            if not future.done():
+                future.set_exception(exc or ConnectionError(f"closed after {self.frames} of {self._expected} frames"))
+
+    def leave(self) -> None:
+        """Close the connection."""
+        self._transport.abort()
+
+
+class Reader(Counting):
+    """One stream. `attached` when the head of the answer has come."""
+
+    def __init__(self, run_id: str, expected: int, *, timed: bool = False) -> None:
+        super().__init__(request(run_id), expected, timed=timed)
+        self._carried = b""
 
     def data_received(self, data: bytes) -> None:
         """Count frames, behind the head of the answer."""
@@ -76,16 +93,6 @@ class Reader(asyncio.Protocol):
             self.arrivals.append(Arrival(time.monotonic_ns(), self.frames))
         if self.frames >= self._expected and not self.over.done():
             self.over.set_result(None)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Fail, unless everything has come."""
-        for future in (self.attached, self.over):
-            if not future.done():
-                future.set_exception(exc or ConnectionError(f"closed after {self.frames} of {self._expected} frames"))
-
-    def leave(self) -> None:
-        """Close the connection."""
-        self._transport.abort()
 
 
 async def read(port: int, runs: Sequence[str], waiters: int, expected: int, line: Line) -> Crowd:

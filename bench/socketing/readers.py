@@ -8,10 +8,10 @@ import asyncio
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, cast
+from typing import Final
 
 from bench.delivering.children import Line
-from bench.delivering.readers import CONNECT_AT_ONCE, HEAD_END, Arrival, Crowd
+from bench.delivering.readers import CONNECT_AT_ONCE, HEAD_END, Arrival, Counting, Crowd
 
 READY: Final = 1  # frames of a line with no run yet
 STARTED: Final = 2  # and of one that has come to its run
@@ -67,26 +67,14 @@ class Frames:
         return texts
 
 
-class Reader(asyncio.Protocol):
-    """One socket. `attached` when `before` frames have come, `over` when as many as `expected` have behind these."""
+class Reader(Counting):
+    """One socket. `attached` when `before` frames have come; those behind them count."""
 
     def __init__(self, session_id: str, before: int, expected: int, *, timed: bool = False) -> None:
-        self._request = request(session_id)
-        self._before = before
-        self._expected = expected
-        self._timed = timed
+        super().__init__(request(session_id), expected, timed=timed)
         self._head: bytes | None = b""
         self._texts = Frames()
-        loop = asyncio.get_running_loop()
-        self.attached: asyncio.Future[None] = loop.create_future()
-        self.over: asyncio.Future[None] = loop.create_future()
         self.frames = -before
-        self.arrivals: list[Arrival] = []
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Ask for the upgrade."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
         """Count frames, behind the head of the answer."""
@@ -111,16 +99,6 @@ class Reader(asyncio.Protocol):
             self.attached.set_result(None)
         if self.frames >= self._expected and not self.over.done():
             self.over.set_result(None)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Fail, unless everything has come."""
-        for future in (self.attached, self.over):
-            if not future.done():
-                future.set_exception(exc or ConnectionError(f"closed after {self.frames} of {self._expected} frames"))
-
-    def leave(self) -> None:
-        """Close the connection."""
-        self._transport.abort()
 
 
 async def read(port: int, runs: Sequence[str], waiters: int, expected: int, line: Line) -> Crowd:
