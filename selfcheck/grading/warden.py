@@ -73,19 +73,20 @@ class Warden:
         orders = self._orders.fileno()
         ended = os.pidfd_open(judge) if hasattr(os, "pidfd_open") else None
         try:
-            while time.monotonic() < until:
+            while True:
                 pid, status = os.waitpid(judge, os.WNOHANG)
                 if pid:
                     return "done" if status == 0 else "died"
-                excess = self._excess()
+                left = until - time.monotonic()
+                excess = self._excess() if left > 0 else "time"
                 if excess is not None:
                     return excess
-                if orders in select.select([orders] if ended is None else [orders, ended], [], [], LOOK_EVERY_S)[0]:
+                heard = [orders] if ended is None else [orders, ended]
+                if orders in select.select(heard, [], [], min(left, LOOK_EVERY_S))[0]:
                     return "died"  # there is no other order while one is carried out: it is the end
         finally:
             if ended is not None:
                 os.close(ended)
-        return "time"
 
     def _excess(self) -> Reason | None:
         limits = self._place.limits

@@ -9,8 +9,9 @@ import pytest
 
 from selfcheck.grading import grade, house, landlock
 from selfcheck.grading.grade import Wish
-from selfcheck.grading.orders import Limits, Place
+from selfcheck.grading.orders import Limits, Order, Place, Said
 from selfcheck.grading.verdict import GradingJudge
+from selfcheck.grading.wardens import Held
 from selfcheck.process import Service
 from selfcheck.results import State
 from shared.errors import Misconfigured
@@ -116,10 +117,33 @@ def test_root_grades_nothing_where_submissions_cannot_be_kept_in(
 
 
 def test_a_grading_in_which_the_solution_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is said before anything is judged: here, for want of time, of whichever check had not begun when it was up."""
+    """It is said before anything is judged: here the kit's solution is what learners begin with."""
     monkeypatch.setattr(os, "environ", {**os.environ, "TMPDIR": str(tmp_path)})
-    with pytest.raises(Misconfigured, match=r"the solution itself does not pass check \d here: it took longer"):
-        grade.grade(Wish([str(STARTER)], tmp_path / "out", 1, Limits(seconds=0.01)))
+    shutil.copytree(STARTER, tmp_path / "kit" / "solution")
+    monkeypatch.setattr(grade, "kit_root", lambda: tmp_path / "kit")
+    with pytest.raises(Misconfigured, match="the solution itself does not pass check 1 here: "):
+        grade.grade(Wish([str(STARTER)], tmp_path / "out", 1, Limits()))
+    assert "starter" not in (tmp_path / "out" / "grades.csv").read_text("utf-8")
+
+
+NEVER_ENDS = """
+import signal
+from selfcheck.grading.warden import main
+
+def judge(place, room, say):
+    signal.pause()
+
+main(judge)
+"""
+
+
+def test_a_judge_that_is_not_done_in_time_is_ended(tmp_path: Path) -> None:
+    """Not at the next look, but when the time is over: here at once."""
+    warden = Held(Place(0, str(tmp_path / "base"), "", 0, Limits(seconds=0), 5), NEVER_ENDS)
+    try:
+        assert [*warden.carry_out(Order(str(tmp_path)))] == [Said("end", reason="time")]
+    finally:
+        warden.close()
 
 
 def test_the_assignment_has_a_seed_of_its_own() -> None:
