@@ -18,7 +18,7 @@ from bench.delivering.measures import Bench, live
 from bench.delivering.report import show
 from bench.delivering.rows import FULL, KINDS, QUICK, Row, Sizes
 from bench.delivering.servers import OURS, Server, serving
-from selfcheck.local_services import LocalServices
+from selfcheck.local.services import LocalServices
 
 TITLE = "medians; frames per CPU-second of the server unless it says otherwise"
 HEADINGS = {OURS: "ours", "naive": "naive", "raw": "raw ASGI", "joined": "joined", "starlette": "sse-starlette"}

@@ -31,7 +31,7 @@ from psycopg.rows import TupleRow
 from rich.console import Console
 from rich.table import Table
 
-from selfcheck.local_services import local_services
+from selfcheck.local.services import local_services
 from shared.adapters.clock import SystemClock
 from shared.adapters.postgres import PostgresStore, drop_schema
 from shared.adapters.redis import RedisBus, delete_prefix

@@ -17,7 +17,7 @@ from collections import Counter
 from rich.console import Console
 from rich.table import Table
 
-from selfcheck.local_services import local_services
+from selfcheck.local.services import local_services
 from tests.support.conversations import Crowd, Tally
 from tests.support.fleet import open_fleet
 from tests.support.mayhem import SETTINGS, Mayhem

@@ -21,7 +21,7 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from selfcheck.local_services import LocalServices, local_services
+from selfcheck.local.services import LocalServices, local_services
 from shared.adapters.clock import SystemClock
 from shared.adapters.postgres import drop_schema
 from shared.adapters.redis import delete_prefix

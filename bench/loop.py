@@ -29,7 +29,7 @@ from selfcheck.early import Started
 ROOT = Path(__file__).resolve().parent.parent
 FLOOR = [sys.executable, "-c", "import typer, rich.console, httpx"]
 CHECK = [sys.executable, "-c", "from selfcheck.entry import main; main()", "--tree", "solution"]
-JUDGE = [sys.executable, "-c", "import selfcheck.play, selfcheck.judge, selfcheck.report"]
+JUDGE = [sys.executable, "-c", "import selfcheck.play, selfcheck.judge, selfcheck.reporting.report"]
 BARE = [sys.executable, "-c", "pass"]
 APART_S = 1.5  # between two saves: whoever reads what came of one does not save sooner
 VERDICT = re.compile(r"\d\d:\d\d:\d\d")

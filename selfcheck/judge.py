@@ -14,9 +14,9 @@ import msgspec
 from selfcheck import trees
 from selfcheck.checks import CHECKS
 from selfcheck.checks.check import Check
-from selfcheck.logbook import Line
-from selfcheck.playing import Outcome, play, shown_at
-from selfcheck.process import Service, start
+from selfcheck.playing.once import Outcome, play, shown_at
+from selfcheck.processes.held import Service, start
+from selfcheck.processes.logbook import Line
 from selfcheck.recognising import recognised
 from selfcheck.results import CheckResult, Finding, State
 from selfcheck.spec import ServiceSpec
@@ -166,7 +166,7 @@ class Judge:
         exercise = check.exercise
         if exercise is None or exercise in self._faults or outcome.state not in _OWN_FAULTS:
             return ""
-        from selfcheck.diagnosis import diagnose  # whoever passes everything needs none
+        from selfcheck.playing.diagnosis import diagnose  # whoever passes everything needs none
         from selfcheck.symptoms import HANGS
 
         if outcome.state is State.HUNG:

@@ -6,13 +6,14 @@ from contextlib import contextmanager
 
 import msgspec
 
-from selfcheck import early, interrupts, report
+from selfcheck import early, interrupts
 from selfcheck.console import out, tell
 from selfcheck.judge import Judge
-from selfcheck.process import Service
+from selfcheck.processes.held import Service
 from selfcheck.recognising import explained, recognised, service_name
+from selfcheck.reporting import report
+from selfcheck.reporting.sheet import Sheet
 from selfcheck.results import CheckResult, Finding, Report, State
-from selfcheck.sheet import Sheet
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
@@ -72,7 +73,7 @@ def _services(options: early.Options, urls: Urls | None) -> Iterator[Urls | None
     if not options.real or urls is not None:
         yield urls
         return
-    from selfcheck.local_services import local_services
+    from selfcheck.local.services import local_services
 
     interrupts.raise_once()
     with local_services() as local:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from selfcheck.recorder import Step
+from selfcheck.playing.recorder import Step
 from selfcheck.texts import Message, Words, english
 from shared.errors import Misconfigured
 from shared.events import Json

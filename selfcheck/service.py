@@ -23,7 +23,7 @@ from typing import NoReturn  # noqa: E402
 
 import msgspec  # noqa: E402
 
-from selfcheck import captivity  # noqa: E402
+from selfcheck.lab import captivity  # noqa: E402
 from selfcheck.spec import ServiceSpec  # noqa: E402
 from shared import logs  # noqa: E402
 from shared.errors import Misconfigured, Unavailable  # noqa: E402
@@ -78,7 +78,7 @@ def _end(fault: Unavailable) -> NoReturn:
 
 
 def _serve(spec: ServiceSpec, listener: socket.socket, watch: "_Watch") -> None:
-    from selfcheck.compose import import_adapters, serve
+    from selfcheck.lab.compose import import_adapters, serve
     from shared.exercises import load
 
     if spec.experiment:

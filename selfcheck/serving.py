@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 from selfcheck import early
 from selfcheck.console import err, out
-from selfcheck.logbook import Line
-from selfcheck.process import Service, start
+from selfcheck.processes.held import Service, start
+from selfcheck.processes.logbook import Line
 from selfcheck.recognising import recognised
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.texts import say

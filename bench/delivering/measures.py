@@ -14,7 +14,7 @@ from bench.delivering.cuts import Resumed, Tally
 from bench.delivering.readers import Arrival, Crowd
 from bench.delivering.servers import Server, cpu_s
 from bench.delivering.writing import FLAT_OUT, Pace, Place
-from selfcheck.local_services import LocalServices
+from selfcheck.local.services import LocalServices
 from shared.addresses import Urls
 
 Read: TypeAlias = Callable[[int, Sequence[str], int, int, Line], Coroutine[None, None, Crowd]]

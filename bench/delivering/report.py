@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bench.delivering.measures import Bench, opened
 from bench.delivering.rows import Row
-from selfcheck.local_services import LocalServices, local_services
+from selfcheck.local.services import LocalServices, local_services
 
 S = TypeVar("S")
 

@@ -9,7 +9,7 @@ from bench.delivering.servers import OURS, serving
 from bench.socketing import rows
 from bench.socketing.fronts import SOCKET, STREAM
 from bench.socketing.rows import FULL, QUICK, READ, Sizes
-from selfcheck.local_services import LocalServices
+from selfcheck.local.services import LocalServices
 
 TITLE = "medians; frames per CPU-second of the gateway unless it says otherwise"
 HEADINGS = {STREAM.name: "SSE", SOCKET.name: "socket"}

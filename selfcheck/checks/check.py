@@ -8,7 +8,7 @@ scenario fail, the scenario is what the learner is told about: it is the one tha
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
 from selfcheck.texts import Message, Words, english, say
 from shared.events import Json
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta, timezone
 
 from selfcheck.checks.check import Case, Check, first_wrong, show, show_seqs
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
 from selfcheck.texts import Message, say
 from shared.events import Json
 

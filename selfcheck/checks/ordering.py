@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from selfcheck.checks.check import Check, listed, refuse_raised, show, show_seqs
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
+from selfcheck.playing.watcher import Watcher
 from selfcheck.texts import Message, Words, say
-from selfcheck.watcher import Watcher
 from shared.events import Json
 
 RULE = say("checks.ordering_rule")

@@ -4,7 +4,7 @@ from datetime import UTC, timedelta
 
 from selfcheck.checks.check import Case, Check, first_wrong
 from selfcheck.checks.merging import EAST, HELD_AT, RULE, WEST, asked, case, seconds
-from selfcheck.stage import Answer, Broken, Stage
+from selfcheck.playing.stage import Answer, Broken, Stage
 from selfcheck.texts import Message, say
 from shared.events import Json
 

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from selfcheck.checks.check import Case, Check, first_wrong, show_seqs
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
 from selfcheck.texts import say
 
 RULE = say("checks.reconnecting_rule")

@@ -1,9 +1,9 @@
 """Check 1: the transition table. All 36 pairs, and a worker that wakes after its run has ended."""
 
 from selfcheck.checks.check import Check, refuse_raised, show
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
+from selfcheck.playing.watcher import PATIENCE_S
 from selfcheck.texts import Message, say
-from selfcheck.watcher import PATIENCE_S
 from shared.events import Json
 from shared.run import RunStatus
 

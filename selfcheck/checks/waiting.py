@@ -1,7 +1,7 @@
 """Check 3: two waiters. A run is broadcast, not shared out: both have every event of it."""
 
 from selfcheck.checks.check import Check, show_seqs
-from selfcheck.stage import Broken, Stage
+from selfcheck.playing.stage import Broken, Stage
 from selfcheck.texts import say
 
 RULE = say("checks.waiting_rule")

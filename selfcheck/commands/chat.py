@@ -16,7 +16,7 @@ def command(
     lang: Language = None,
 ) -> None:
     """Talk to the service: a small front end in the terminal, or with messages on standard input, one a line."""
-    from selfcheck.chat import chat
+    from selfcheck.chat.start import chat
 
     speak(lang)
     raise carry_out(lambda: chat(url, session, tree), interrupts.raise_each_time)

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 import gateway.bootstrap
 import worker.bootstrap
 from gateway.server import Server
-from selfcheck import lab
 from selfcheck.experiments import parts
 from selfcheck.experiments.places import LONG_REPLY, LOST_SEQ, SECOND
-from selfcheck.shuffle import ShuffledOutput
+from selfcheck.lab.controls import Control, Gate, GatedModel, GatewayControls, WorkerControls, route
+from selfcheck.lab.shuffle import ShuffledOutput
 from selfcheck.spec import ServiceSpec
 from shared.adapters.clock import MovedClock, SystemClock
 from shared.adapters.memory import MemoryBus, MemoryInputQueue, MemoryMarks, MemoryOutputStream, MemoryStore
@@ -49,7 +49,7 @@ class House:
     ports: Ports
     exercises: Exercises
     model: Model
-    controls: Mapping[str, lab.Control] = field(default_factory=dict)  # beside the lab's
+    controls: Mapping[str, Control] = field(default_factory=dict)  # beside the lab's
 
 
 class GroupOutput(MemoryOutputStream):
@@ -185,13 +185,13 @@ _COMPOSED: Final[Mapping[str, Callable[[House, bool], House]]] = {
 async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket) -> None:
     """Run the service of an experiment until the server is told to end."""
     settings = Settings.from_environment({**os.environ, **spec.settings})
-    gate, clock, bus = lab.Gate(), MovedClock(), MemoryBus(settings.prefix)
+    gate, clock, bus = Gate(), MovedClock(), MemoryBus(settings.prefix)
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(None, settings))
         ports = replace(ports, output=MemoryOutputStream(bus), queue=MemoryInputQueue(bus), marks=MemoryMarks(bus))
         plain = House(bus, ports, exercises, ScriptedModel(settings.fragment_pace))
         house = _COMPOSED[spec.experiment](plain, spec.broken)
-        model = lab.GatedModel(house.model, gate)
+        model = GatedModel(house.model, gate)
         consumer = worker.bootstrap.build(house.ports, house.exercises, settings, model)
         working = asyncio.create_task(consumer.run())
         # Nothing is shuffled here: they write down what the bus delivers to each gateway.
@@ -200,12 +200,12 @@ async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket
         theirs, _ = gateway.bootstrap.build(replace(house.ports, output=second), house.exercises, clock, settings)
         ledger = Ledger(house.ports.store, SystemClock(), house.exercises)
         controls = {
-            **lab.WorkerControls(gate, house.ports, ledger, settings).controls(),
-            **lab.GatewayControls(gate, clock, first, house.exercises).controls(),
-            "arrivals_second": lab.GatewayControls(gate, clock, second, house.exercises).arrivals,
+            **WorkerControls(gate, house.ports, ledger, settings).controls(),
+            **GatewayControls(gate, clock, first, house.exercises).controls(),
+            "arrivals_second": GatewayControls(gate, clock, second, house.exercises).arrivals,
             **house.controls,
         }
-        app = _two_doors(ours.app(lab.route(spec.token, controls)), theirs.app())
+        app = _two_doors(ours.app(route(spec.token, controls)), theirs.app())
         await Server(app, feeds, settings).serve(sockets=[listener])
         consumer.drain()
         await working

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from selfcheck.experiments import NAMES
 from selfcheck.experiments.places import SECOND
-from selfcheck.stage import Stage
+from selfcheck.playing.stage import Stage
 from selfcheck.texts import Message, say
 
 S = TypeVar("S")

@@ -6,9 +6,9 @@ from typing import Final
 
 from selfcheck import early
 from selfcheck.experiments.experiment import Experiment, Ground
-from selfcheck.process import Service, start
+from selfcheck.playing.stage import Stage
+from selfcheck.processes.held import Service, start
 from selfcheck.spec import BOTH, ServiceSpec, new_token
-from selfcheck.stage import Stage
 from selfcheck.trees import kit_root
 
 SIDES: Final = (False, True)  # broken or not

@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from selfcheck.experiments.drawing import bad, good
 from selfcheck.experiments.experiment import Experiment, Ground, Pointer, Row, both, row
 from selfcheck.experiments.onlooker import onlooker
+from selfcheck.playing.watcher import PATIENCE_S
 from selfcheck.texts import say
-from selfcheck.watcher import PATIENCE_S
 
 RETURNS: Final = 4
 """How often the waiter comes back: as a browser does, until it is told that there is nothing more."""

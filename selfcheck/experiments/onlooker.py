@@ -12,8 +12,8 @@ import msgspec
 
 from client.follow import Stream, open_stream
 from client.sse import ServerEvent
+from selfcheck.playing.watcher import PATIENCE_S, Gone, Silent
 from selfcheck.texts import say
-from selfcheck.watcher import PATIENCE_S, Gone, Silent
 from shared.events import Json
 
 

@@ -13,9 +13,9 @@ from selfcheck.experiments import NAMES
 from selfcheck.experiments.drawing import side_by_side
 from selfcheck.experiments.experiment import Experiment, Row, area_of, find
 from selfcheck.experiments.ground import grounds, services
-from selfcheck.process import Service
+from selfcheck.playing.watcher import PATIENCE_S, Gone, Silent
+from selfcheck.processes.held import Service
 from selfcheck.texts import Words, say
-from selfcheck.watcher import PATIENCE_S, Gone, Silent
 from selfcheck.wrapping import prose
 from shared.errors import Unavailable
 

@@ -11,8 +11,8 @@ from selfcheck.experiments.drawing import bad, bar, good
 from selfcheck.experiments.experiment import Experiment, Ground, Pointer, Row, both, row
 from selfcheck.experiments.onlooker import onlooker
 from selfcheck.experiments.places import LONG_REPLY, LOST_SEQ
+from selfcheck.playing.watcher import PATIENCE_S, Silent
 from selfcheck.texts import say
-from selfcheck.watcher import PATIENCE_S, Silent
 from shared.events import Json
 
 STEPS: Final = (40, 100, 500, 1000, LONG_REPLY)

@@ -24,7 +24,8 @@ _SAYS: Final = re.compile(r"\bsay\(\s*\"(\w+)\.")
 _LIST: Final = """
 import sys
 before = {*sys.modules}
-import ctypes, asyncio, selfcheck.grading.cell, selfcheck.service, selfcheck.compose, shared.exercises, shared.adapters
+import ctypes, asyncio, shared.exercises, shared.adapters
+import selfcheck.grading.cell, selfcheck.service, selfcheck.lab.compose
 try:
     import uvloop
 except ImportError:

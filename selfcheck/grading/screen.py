@@ -15,8 +15,8 @@ from rich.text import Text
 from selfcheck.console import plain
 from selfcheck.grading.exports import flag_key
 from selfcheck.grading.record import Record
+from selfcheck.reporting.symbols import SYMBOLS
 from selfcheck.results import State
-from selfcheck.symbols import SYMBOLS
 from selfcheck.texts import say
 
 _CHECKS: Final = range(1, 7)

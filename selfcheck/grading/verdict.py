@@ -23,8 +23,8 @@ from selfcheck.grading.cell import Cell
 from selfcheck.grading.descendants import allowance
 from selfcheck.grading.orders import Place, Said
 from selfcheck.judge import Judge
-from selfcheck.playing import Outcome
-from selfcheck.process import Service, encode
+from selfcheck.playing.once import Outcome
+from selfcheck.processes.held import Service, encode
 from selfcheck.results import CheckResult
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.trees import EXERCISES, kit_root, spliced

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from selfcheck.local_services import local_services
+from selfcheck.local.services import local_services
 from selfcheck.recognising import recognised, service_name
 from selfcheck.results import State
 from selfcheck.texts import Words, say

@@ -16,14 +16,15 @@ from selfcheck import early
 from selfcheck.grading import descendants, warden
 from selfcheck.grading.orders import Place, Said
 from selfcheck.judge import Judge, replace_spec
-from selfcheck.process import Service, encode
+from selfcheck.processes.held import Service, encode
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.trees import kit_root
 from selfcheck.verifying.forked import POSSIBLE, Forker
 
 _LOADED_LATER: Final = (
     *("gateway.bootstrap", "worker.bootstrap", "shared.bootstrap", "shared.adapters.memory"),
-    *("selfcheck.compose", "selfcheck.lab", "selfcheck.diagnosis", "selfcheck.symptoms", "selfcheck.timeline"),
+    *("selfcheck.lab.compose", "selfcheck.lab.controls"),
+    *("selfcheck.playing.diagnosis", "selfcheck.symptoms", "selfcheck.reporting.timeline"),
     *("uvicorn.loops.auto", "uvicorn.protocols.http.auto", "uvicorn.lifespan.off", "concurrent.futures.thread"),
     "uvloop",
 )

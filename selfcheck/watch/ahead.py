@@ -11,7 +11,7 @@ import sys
 import threading
 
 from selfcheck.early import launch
-from selfcheck.process import Service, encode, start
+from selfcheck.processes.held import Service, encode, start
 from selfcheck.spec import ServiceSpec
 
 COUNT = 2  # one for the checks, one for the first question whose fault it is
@@ -78,7 +78,7 @@ def main() -> None:
     """Load everything, wait for a spec on standard input, and be the service that it describes."""
     import selfcheck.service
     import shared.exercises  # noqa: F401
-    from selfcheck.compose import import_memory
+    from selfcheck.lab.compose import import_memory
 
     import_memory()
     with contextlib.suppress(ImportError):

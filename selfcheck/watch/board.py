@@ -8,12 +8,12 @@ from rich.cells import set_cell_size
 from rich.text import Text
 
 from selfcheck.checks.check import Check
-from selfcheck.details import Page, harmless, unfolded
-from selfcheck.feedback import Around
 from selfcheck.recognising import recognised
-from selfcheck.report import NAME_WIDTH
+from selfcheck.reporting.details import Page, harmless, unfolded
+from selfcheck.reporting.feedback import Around
+from selfcheck.reporting.report import NAME_WIDTH
+from selfcheck.reporting.symbols import SYMBOLS
 from selfcheck.results import CheckResult, Report, State
-from selfcheck.symbols import SYMBOLS
 from selfcheck.texts import Message, Words, say, text
 from shared.exercises import Fault
 

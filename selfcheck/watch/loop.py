@@ -11,13 +11,13 @@ from pathlib import Path
 from queue import Empty
 from typing import Protocol
 
-from selfcheck import runs
 from selfcheck.checks import CHECKS
-from selfcheck.feedback import all_of
 from selfcheck.play import MOST_PRINTS, finding_of
 from selfcheck.recognising import explained
+from selfcheck.reporting import runs
+from selfcheck.reporting.feedback import all_of
+from selfcheck.reporting.sheet import Sheet
 from selfcheck.results import CheckResult, Finding, State
-from selfcheck.sheet import Sheet
 from selfcheck.texts import Message, say
 from selfcheck.watch.board import Board, Row
 from selfcheck.watch.events import Event, Noted, Over, Playing, Pressed, Saved, Verdict

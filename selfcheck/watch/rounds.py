@@ -7,7 +7,7 @@ import msgspec
 
 from selfcheck.checks import CHECKS
 from selfcheck.judge import Judge
-from selfcheck.process import Service
+from selfcheck.processes.held import Service
 from selfcheck.results import CheckResult
 from selfcheck.spec import ServiceSpec, new_token
 from selfcheck.watch.ahead import Ahead

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from selfcheck.console import plain
-from selfcheck.details import Page
+from selfcheck.reporting.details import Page
 from selfcheck.texts import say
 from selfcheck.watch.board import Board, Row
 

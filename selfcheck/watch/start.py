@@ -12,7 +12,7 @@ from selfcheck import early
 from selfcheck.console import out
 from selfcheck.keyboard import Keyboard, keyboard
 from selfcheck.play import first_service
-from selfcheck.sheet import Sheet
+from selfcheck.reporting.sheet import Sheet
 from selfcheck.watch.ahead import Ahead
 from selfcheck.watch.events import Event, Playing, Post, Pressed
 from selfcheck.watch.lookout import Lookout

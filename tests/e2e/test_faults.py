@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 import redis
 
-from selfcheck.local_services import LocalServices
+from selfcheck.local.services import LocalServices
 from shared.events import Event, EventKind, decode_data, reply_text
 from tests.support.conversations import CORRECTION, Crowd, Tally
 from tests.support.fleet import Fleet, open_fleet

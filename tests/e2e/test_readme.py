@@ -12,8 +12,8 @@ from scripts import symptoms
 from selfcheck import cli
 from selfcheck.experiments import NAMES
 from selfcheck.interview.questions import QUESTIONS
+from selfcheck.reporting.symbols import SYMBOLS
 from selfcheck.results import State
-from selfcheck.symbols import SYMBOLS
 from selfcheck.symptoms import names
 from selfcheck.texts import LANGUAGES, Lang, say, text
 from tests.mutants.catalog import BROKEN, HOSTILE, MISTAKES, MUTANTS, VARIANTS

@@ -12,7 +12,7 @@ from selfcheck.grading.grade import Wish
 from selfcheck.grading.orders import Limits, Order, Place, Said
 from selfcheck.grading.verdict import GradingJudge
 from selfcheck.grading.wardens import Held
-from selfcheck.process import Service
+from selfcheck.processes.held import Service
 from selfcheck.results import State
 from shared.errors import Misconfigured
 from tests.support.judging import ROOT, SOLUTION, STARTER

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 import redis
 
-from selfcheck import local_services as module
-from selfcheck.local_process import Guard
-from selfcheck.local_services import Postgres, local_services
+from selfcheck.local import services as module
+from selfcheck.local.process import Guard
+from selfcheck.local.services import Postgres, local_services
 from shared.errors import Misconfigured, Unavailable
 from tests.support.real import services_to_break
 
@@ -23,7 +23,7 @@ PATIENCE_S = 20.0
 
 OWNER = """
 import sys
-from selfcheck.local_services import local_services
+from selfcheck.local.services import local_services
 with local_services() as services:
     services.postgres.pause()
     print(services.redis.port, services.redis.folder.parent, flush=True)

@@ -19,8 +19,8 @@ from typing import Final
 
 import httpx
 
-from selfcheck.local_process import Guard
-from selfcheck.local_services import LocalServices
+from selfcheck.local.process import Guard
+from selfcheck.local.services import LocalServices
 from shared.adapters.postgres import drop_schema
 from shared.adapters.redis import delete_prefix
 from shared.addresses import Urls

@@ -18,7 +18,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from selfcheck.local_services import LocalServices, local_services
+from selfcheck.local.services import LocalServices, local_services
 from shared.adapters.clock import MovedClock
 from shared.adapters.postgres import PostgresStore, drop_schema
 from shared.adapters.redis import RedisBus, delete_prefix

@@ -8,7 +8,7 @@ import pytest
 
 from client.arrivals import ReadRun, SessionRead
 from client.reading import BadPayload
-from selfcheck.asking import Accepted, Asking, Refused
+from selfcheck.chat.asking import Accepted, Asking, Refused
 from shared.errors import CallerError, Unavailable
 from shared.run import RunStatus
 

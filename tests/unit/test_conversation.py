@@ -4,8 +4,8 @@ import httpx
 import msgspec
 import pytest
 
-from selfcheck import conversation
-from selfcheck.conversation import Conversation
+from selfcheck.chat import conversation
+from selfcheck.chat.conversation import Conversation
 from selfcheck.keyboard import Lines
 
 

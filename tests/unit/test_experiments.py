@@ -98,7 +98,7 @@ def test_their_names_cost_nothing() -> None:
 
 def test_no_judge_and_no_judged_service_knows_of_them() -> None:
     """They are loaded by their own command, and by a service that was asked for one."""
-    names = loaded("import selfcheck.play, selfcheck.service, selfcheck.compose, selfcheck.cli")
+    names = loaded("import selfcheck.play, selfcheck.service, selfcheck.lab.compose, selfcheck.cli")
     assert {name for name in names if name.startswith("selfcheck.experiments")} == set()
 
 

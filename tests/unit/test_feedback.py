@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck.feedback import Around, activation, again, cut, first_difference, next_step
+from selfcheck.reporting.feedback import Around, activation, again, cut, first_difference, next_step
 from selfcheck.results import CheckResult, Report, State
 from selfcheck.texts import english
 

@@ -45,7 +45,7 @@ PURE: Final = {
 """
 
 CHOOSERS: Final = re.compile(
-    r"src/shared/adapters/.*|src/\w+/(bootstrap|__main__)\.py|selfcheck/(compose|traces|experiments/compose)\.py"
+    r"src/shared/adapters/.*|src/\w+/(bootstrap|__main__)\.py|selfcheck/(lab/compose|processes/traces|experiments/compose)\.py"
 )
 """Who may import adapters: composition roots, and who removes from real services what a self-check wrote there.
 
@@ -178,7 +178,7 @@ def test_every_file_keeps_the_rule(rule: Rule) -> None:
         (looks_where_it_may_not, "selfcheck/a.py", "import gateway, worker.writer, shared.run, os", []),
         (chooses_adapters, "src/gateway/app.py", "from shared import adapters", ["shared.adapters"]),
         (chooses_adapters, "src/gateway/app.py", "import shared.adapters.clock", ["shared.adapters.clock"]),
-        (chooses_adapters, "selfcheck/lab.py", "from shared.adapters.clock import MovedClock", []),
+        (chooses_adapters, "selfcheck/lab/controls.py", "from shared.adapters.clock import MovedClock", []),
         (chooses_adapters, "src/worker/bootstrap.py", "from shared.adapters.clock import SystemClock", []),
         (speaks_to_vendors, "src/worker/a.py", "from redis.asyncio import Redis", ["redis.asyncio.Redis"]),
         (speaks_to_vendors, "src/shared/adapters/redis/a.py", "import psycopg, redis", ["psycopg"]),
@@ -257,7 +257,7 @@ def _loaded(program: str) -> set[str]:
 
 SERVICE_IN_MEMORY: Final = """
 import asyncio
-import selfcheck.service, selfcheck.lab, selfcheck.compose, gateway.bootstrap, worker.bootstrap
+import selfcheck.service, selfcheck.lab.controls, selfcheck.lab.compose, gateway.bootstrap, worker.bootstrap
 from shared.bootstrap import open_ports
 from shared.settings import Settings
 async def opened():

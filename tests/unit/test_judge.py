@@ -7,17 +7,17 @@ from typing import cast
 
 import pytest
 
-from selfcheck import diagnosis
 from selfcheck import judge as judging
 from selfcheck.checks.check import Check, ProbeRaised
 from selfcheck.judge import Judge
-from selfcheck.playing import play
-from selfcheck.process import Service
+from selfcheck.playing import diagnosis
+from selfcheck.playing.once import play
+from selfcheck.playing.stage import Broken, Stage
+from selfcheck.playing.watcher import Gone, Silent
+from selfcheck.processes.held import Service
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec
-from selfcheck.stage import Broken, Stage
 from selfcheck.texts import english
-from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
 from shared.events import Json
 from tests.support.judging import SOLUTION, tree_with

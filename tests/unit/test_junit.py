@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from selfcheck.junit import junit, write_junit
+from selfcheck.reporting.junit import junit, write_junit
 from selfcheck.results import CheckResult, Finding, Report, State
 from selfcheck.texts import Words, say, use
 from shared.errors import Misconfigured

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from client.effects import ShowEnd, ShowInterrupted
 from selfcheck import entry, outcome, texts
-from selfcheck.screen import Screen
+from selfcheck.chat.screen import Screen
 from shared.errors import Misconfigured
 from shared.run import RunStatus
 

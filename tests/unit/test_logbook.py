@@ -7,7 +7,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from selfcheck.logbook import LONGEST_LINE, MOST_FRAMES, MOST_KEPT, MOST_LINES, MOST_PRINTS, Line, Logbook, Stack
+from selfcheck.processes.logbook import (
+    LONGEST_LINE,
+    MOST_FRAMES,
+    MOST_KEPT,
+    MOST_LINES,
+    MOST_PRINTS,
+    Line,
+    Logbook,
+    Stack,
+)
 
 TOKEN = "0f1e"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck.loops import loop_at
+from selfcheck.processes.loops import loop_at
 
 SOURCE = """\
 def helper(items):

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from selfcheck.observed import ExerciseCrashed, ExerciseStrayed, observed
+from selfcheck.lab.observed import ExerciseCrashed, ExerciseStrayed, observed
 from shared.errors import IllegalTransition
 from shared.events import Json
 from shared.exercises import Exercises, Orderer, OrdererFactory, ResumeFrom, ShouldMerge, Transition, load

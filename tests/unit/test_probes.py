@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from selfcheck.probes import LONGEST_TEXT, MOST_EMITTED, Item, probe, spell
+from selfcheck.lab.probes import LONGEST_TEXT, MOST_EMITTED, Item, probe, spell
 from shared.events import Json
 from shared.exercises import Exercises, Orderer, OrdererFactory, ResumeFrom, ShouldMerge, Transition, load
 from shared.run import Run, RunStatus

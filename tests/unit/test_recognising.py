@@ -4,7 +4,7 @@ import pytest
 
 from client.following import GaveUp, StreamRefused
 from client.reading import BadPayload
-from selfcheck.asking import Refused
+from selfcheck.chat.asking import Refused
 from selfcheck.recognising import AREAS, explained, recognised
 from selfcheck.texts import Message, area_texts, english, say, text
 from shared.errors import InvalidField, KodaError, Misconfigured, Unavailable

@@ -1,6 +1,6 @@
 """Repetitions: the worst of each check, and what did not always come out the same."""
 
-from selfcheck.repeating import Repetitions
+from selfcheck.reporting.repeating import Repetitions
 from selfcheck.results import CheckResult, State
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from selfcheck import report
-from selfcheck.feedback import Around
-from selfcheck.recorder import Lane, Step
+from selfcheck.playing.recorder import Lane, Step
+from selfcheck.reporting import report
+from selfcheck.reporting.feedback import Around
 from selfcheck.results import CheckResult, Finding, Report, State
 from selfcheck.texts import say
 from shared.events import Json

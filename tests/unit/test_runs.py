@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck import runs
 from selfcheck.home import room
+from selfcheck.reporting import runs
 from selfcheck.results import CheckResult, Report, State
 
 

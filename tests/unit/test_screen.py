@@ -25,7 +25,7 @@ from client.effects import (
 )
 from client.fragments import Fragments
 from client.run_view import RunView
-from selfcheck.screen import Screen
+from selfcheck.chat.screen import Screen
 from shared.run import RunStatus
 
 DONE = ShowEnd("r", RunStatus.DONE, "")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from selfcheck.early import Options
+from selfcheck.reporting.sheet import Sheet
 from selfcheck.results import CheckResult, State
-from selfcheck.sheet import Sheet
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from selfcheck.shuffle import ShuffledOutput, ShufflePlan
+from selfcheck.lab.shuffle import ShuffledOutput, ShufflePlan
 from shared.adapters.memory import MemoryBus, MemoryOutputStream
 from shared.errors import Fenced
 from shared.events import Event, EventKind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck.stillness import Spent, Stillness, spent
+from selfcheck.processes.stillness import Spent, Stillness, spent
 
 
 def looks(*measured: Spent | None) -> list[bool]:

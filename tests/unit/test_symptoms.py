@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from selfcheck import symptoms
-from selfcheck.probes import probe
+from selfcheck.lab.probes import probe
 from selfcheck.symptoms.table import Answer
 from selfcheck.texts import area_texts, text
 from shared.events import Json
@@ -227,7 +227,7 @@ def test_any_answer_can_be_read(exercise: int, data: st.DataObject) -> None:
 
 def test_whoever_passes_loads_no_symptom() -> None:
     """All that a run imports before it has found something leaves them out."""
-    program = "import sys, selfcheck.play, selfcheck.judge, selfcheck.report; print(*sys.modules)"
+    program = "import sys, selfcheck.play, selfcheck.judge, selfcheck.reporting.report; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     loaded = {name for name in done.stdout.split() if name.startswith("selfcheck.")}
     assert "selfcheck.judge" in loaded

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from client.sse import ServerEvent
-from selfcheck.logbook import Logbook
-from selfcheck.recorder import Lane, Receipt, Recorder, Step
+from selfcheck.playing.recorder import Lane, Receipt, Recorder, Step
+from selfcheck.processes.logbook import Logbook
+from selfcheck.reporting.timeline import MOST_SHOWN, arranged, window
 from selfcheck.results import Finding
 from selfcheck.texts import english, say
-from selfcheck.timeline import MOST_SHOWN, arranged, window
 from shared.events import Json
 
 TOKEN = "token"

@@ -10,9 +10,9 @@ import pytest
 
 from selfcheck import early
 from selfcheck.checks import CHECKS
+from selfcheck.reporting.runs import passed_before
+from selfcheck.reporting.sheet import Sheet
 from selfcheck.results import CheckResult, State
-from selfcheck.runs import passed_before
-from selfcheck.sheet import Sheet
 from selfcheck.texts import english, say
 from selfcheck.watch.board import Board, Row
 from selfcheck.watch.events import Event, Noted, Over, Pressed, Saved, Verdict

@@ -8,7 +8,7 @@ import pytest
 
 from selfcheck import early
 from selfcheck.checks.check import Check
-from selfcheck.process import Service
+from selfcheck.processes.held import Service
 from selfcheck.results import CheckResult, State
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.watch.ahead import Ahead

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from selfcheck.checks import CHECKS
-from selfcheck.feedback import Around
+from selfcheck.reporting.feedback import Around
 from selfcheck.results import CheckResult, Finding, Report, State
 from selfcheck.texts import say
 from selfcheck.watch.board import Board, Row

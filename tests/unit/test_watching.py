@@ -6,7 +6,7 @@ import httpx
 
 from client.arrivals import Append, Arrival, Disconnected, Ended, Reconnected, RunEvent, Unknown
 from client.reading import BadPayload
-from selfcheck.watching import watch
+from selfcheck.chat.watching import watch
 from shared.errors import Unavailable
 from shared.run import RunStatus
 

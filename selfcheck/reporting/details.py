@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from selfcheck.feedback import Around, again, all_of, cut, first_difference, next_step
-from selfcheck.recorder import Lane, Step
+from selfcheck.playing.recorder import Lane, Step
+from selfcheck.reporting.feedback import Around, again, all_of, cut, first_difference, next_step
+from selfcheck.reporting.symbols import SYMBOLS
+from selfcheck.reporting.timeline import window
 from selfcheck.results import CheckResult, Report, Seen
-from selfcheck.symbols import SYMBOLS
 from selfcheck.texts import Words, area_texts, say, text
-from selfcheck.timeline import window
 from selfcheck.wrapping import wrapped
 from shared.events import Json
 

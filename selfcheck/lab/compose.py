@@ -12,9 +12,9 @@ from starlette.applications import Starlette
 import gateway.bootstrap
 import worker.bootstrap
 from gateway.server import Server
-from selfcheck import lab
-from selfcheck.observed import observed
-from selfcheck.shuffle import ShuffledOutput
+from selfcheck.lab.controls import Control, Gate, GatedModel, GatewayControls, WorkerControls, route
+from selfcheck.lab.observed import observed
+from selfcheck.lab.shuffle import ShuffledOutput
 from selfcheck.spec import ServiceSpec
 from shared.adapters.clock import MovedClock, SystemClock
 from shared.addresses import Urls
@@ -42,25 +42,25 @@ async def serve(spec: ServiceSpec, exercises: Exercises, listener: socket.socket
     """Run what the spec asks for until the server is told to end."""
     settings = Settings.from_environment({**os.environ, **spec.settings})
     urls = Urls(spec.redis_url, spec.database_url) if spec.redis_url else None
-    gate = lab.Gate()
+    gate = Gate()
     watched = observed(exercises, gate.closed)
     clock: Clock = SystemClock()
-    controls: dict[str, lab.Control] = {}
+    controls: dict[str, Control] = {}
     async with AsyncExitStack() as stack:
         ports = await stack.enter_async_context(open_ports(urls, settings))
         if spec.token:
             moved, shuffled = MovedClock(), ShuffledOutput(ports.output)
             clock, ports = moved, replace(ports, output=shuffled)
             if "gateway" in spec.roles:
-                controls |= lab.GatewayControls(gate, moved, shuffled, exercises).controls()
+                controls |= GatewayControls(gate, moved, shuffled, exercises).controls()
             if "worker" in spec.roles:
                 ledger = Ledger(ports.store, SystemClock(), watched)
-                controls |= lab.WorkerControls(gate, ports, ledger, settings).controls()
+                controls |= WorkerControls(gate, ports, ledger, settings).controls()
         if "worker" in spec.roles:
-            model: Model = lab.GatedModel(ScriptedModel(settings.fragment_pace), gate)
+            model: Model = GatedModel(ScriptedModel(settings.fragment_pace), gate)
             await stack.enter_async_context(_working(ports, watched, settings, model))
         gateway_, feeds = gateway.bootstrap.build(ports, watched, clock, settings)
-        routes = [lab.route(spec.token, controls)] if spec.token else []
+        routes = [route(spec.token, controls)] if spec.token else []
         app = gateway_.app(*routes) if "gateway" in spec.roles else Starlette(routes=routes)
         await Server(app, feeds, settings).serve(sockets=[listener])
 

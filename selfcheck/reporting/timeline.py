@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from selfcheck.logbook import Line, Logbook
-from selfcheck.recorder import TERMINAL, Arrivals, Lane, Opened, Probed, Receipt, Recorder, Seen, Step
+from selfcheck.playing.recorder import TERMINAL, Arrivals, Lane, Opened, Probed, Receipt, Recorder, Seen, Step
+from selfcheck.processes.logbook import Line, Logbook
 from selfcheck.results import Finding
 from selfcheck.texts import Words, say
 

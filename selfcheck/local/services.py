@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, ClassVar, Final
 
-from selfcheck.local_process import HOST, POLL_S, Guard, LocalService, spawn
+from selfcheck.local.process import HOST, POLL_S, Guard, LocalService, spawn
 from shared.errors import Misconfigured, Unavailable
 
 _UNPRIVILEGED: Final = "nobody"

@@ -4,8 +4,8 @@ import uuid
 
 import httpx
 
-from selfcheck.conversation import Conversation
-from selfcheck.process import Service
+from selfcheck.chat.conversation import Conversation
+from selfcheck.processes.held import Service
 from selfcheck.serving import serving
 from shared.errors import Misconfigured, Unavailable
 

@@ -18,13 +18,13 @@ from client.arrivals import Arrival, Question, ReadRun, RunOpened, SessionRead
 from client.effects import ShowQuestion
 from client.projection import SessionView, reduce
 from client.run_view import RunView
-from selfcheck.asking import Asking
+from selfcheck.chat.asking import Asking
+from selfcheck.chat.screen import Screen
+from selfcheck.chat.watching import Inbox, watch
 from selfcheck.console import err, out
 from selfcheck.keyboard import keyboard
 from selfcheck.recognising import explained
-from selfcheck.screen import Screen
 from selfcheck.texts import say
-from selfcheck.watching import Inbox, watch
 from shared.errors import KodaError, Unavailable
 from shared.text import clean
 

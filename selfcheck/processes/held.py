@@ -16,12 +16,12 @@ from typing import IO, BinaryIO, Protocol
 import msgspec
 
 from selfcheck.early import MARK, launch, marks
-from selfcheck.logbook import Line, Logbook, Stack
-from selfcheck.loops import loop_at
+from selfcheck.processes.logbook import Line, Logbook, Stack
+from selfcheck.processes.loops import loop_at
+from selfcheck.processes.stillness import Stillness
+from selfcheck.processes.strays import end_below, end_marked, end_writers
+from selfcheck.processes.traces import own_names, remove
 from selfcheck.spec import ServiceSpec
-from selfcheck.stillness import Stillness
-from selfcheck.strays import end_below, end_marked, end_writers
-from selfcheck.traces import own_names, remove
 from shared.errors import Misconfigured, Unavailable
 from shared.exercises import SHAPES
 

@@ -8,14 +8,14 @@ import msgspec
 
 from selfcheck import trees
 from selfcheck.checks.check import Check, ProbeRaised
-from selfcheck.logbook import Line
-from selfcheck.process import Service
+from selfcheck.playing.recorder import Recorder, Step
+from selfcheck.playing.stage import Broken, Stage
+from selfcheck.playing.watcher import Gone, Silent
+from selfcheck.processes.held import Service
+from selfcheck.processes.logbook import Line
 from selfcheck.recognising import recognised, service_name
-from selfcheck.recorder import Recorder, Step
 from selfcheck.results import NOTHING_WRONG, Evidence, Finding, Seen, State
-from selfcheck.stage import Broken, Stage
 from selfcheck.texts import say
-from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
 from shared.foreign import shown, told
 
@@ -60,7 +60,7 @@ def play(check: Check, service: Service, seed: int) -> Outcome:
         record.parted = False
     if outcome.state is State.PASSED:
         return replace(outcome, evidence=evidence)
-    from selfcheck.timeline import arranged  # whoever passes everything needs none
+    from selfcheck.reporting.timeline import arranged  # whoever passes everything needs none
 
     timeline = arranged(record, service.log, outcome.finding, outcome.accused)
     return replace(outcome, evidence=evidence, timeline=timeline)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from gateway.guard import Guard
-from selfcheck.probes import raised_at, safely
+from selfcheck.lab.probes import raised_at, safely
 from selfcheck.texts import Words, english, say
 from shared.exercises import Exercises, Orderer, OrdererFactory
 from shared.logs import logger, note

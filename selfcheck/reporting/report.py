@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from selfcheck.console import plain
-from selfcheck.feedback import Around, all_of
+from selfcheck.reporting.feedback import Around, all_of
+from selfcheck.reporting.symbols import SYMBOLS
 from selfcheck.results import CheckResult, Evidence, Finding, Report, Seen, State
-from selfcheck.symbols import SYMBOLS
 from selfcheck.texts import Message, say, text
 
 NAME_WIDTH = 24
@@ -67,7 +67,7 @@ def show_details(
     if prints:
         console.print()
         console.print(Text(str(say("report.prints", count=len(prints))), "dim"))
-        from selfcheck.details import harmless
+        from selfcheck.reporting.details import harmless
 
         for each in prints:
             console.print(Text(f"  {harmless(each)}", "dim"), no_wrap=True, overflow="ellipsis")
@@ -75,7 +75,7 @@ def show_details(
 
 def in_full(report: Report, check: CheckResult, around: Around) -> str:
     """Return all that can be said of a check that does not pass, with nothing cut: for the run's folder."""
-    from selfcheck.details import Page, unfolded
+    from selfcheck.reporting.details import Page, unfolded
 
     page = Page(FILE_WIDTH, plain=False, whole=True)
     return "".join(f"{line.plain}\n" for line in unfolded(check, report, around, page))
@@ -83,7 +83,7 @@ def in_full(report: Report, check: CheckResult, around: Around) -> str:
 
 def _wrong(console: Console, report: Report, wrong: Sequence[CheckResult], around: Around) -> Iterator[Text]:
     """Yield the lines about what does not pass. Whom another one blocks has nothing to mend, and is told in short."""
-    from selfcheck.details import Page, folded, unfolded
+    from selfcheck.reporting.details import Page, folded, unfolded
 
     page = Page(console.width, plain())
     first = next((check for check in wrong if check.status is not State.BLOCKED), wrong[0])

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from selfcheck.probes import probe
-from selfcheck.shuffle import ShuffledOutput
+from selfcheck.lab.probes import probe
+from selfcheck.lab.shuffle import ShuffledOutput
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from shared.adapters.clock import MovedClock
 from shared.bootstrap import Ports

@@ -5,10 +5,10 @@ Loaded when a check does not pass, and no sooner.
 
 import msgspec
 
-from selfcheck.process import Service
-from selfcheck.stage import Stage
+from selfcheck.playing.stage import Stage
+from selfcheck.playing.watcher import Gone, Silent
+from selfcheck.processes.held import Service
 from selfcheck.symptoms import HANGS, cases, recognise
-from selfcheck.watcher import Gone, Silent
 from shared.errors import Unavailable
 
 

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-from selfcheck import early, report
+from selfcheck import early
 from selfcheck.checks import CHECKS
 from selfcheck.checks.check import Check
 from selfcheck.console import out
-from selfcheck.feedback import Around, activation
-from selfcheck.repeating import Repetitions
+from selfcheck.reporting import report
+from selfcheck.reporting.feedback import Around, activation
+from selfcheck.reporting.repeating import Repetitions
 from selfcheck.results import CheckResult, Report, State, as_json, write_json
 from selfcheck.trees import kit_root
 from shared.foreign import shown
@@ -59,7 +60,7 @@ class Sheet:
         if self._options.json is not None:
             write_json(Path(self._options.json), self.report())
         if self._options.junit is not None:
-            from selfcheck.junit import write_junit
+            from selfcheck.reporting.junit import write_junit
 
             names = [(check.id, check.name) for check in self._checks]
             write_junit(Path(self._options.junit), self.report(), names)
@@ -71,7 +72,7 @@ class Sheet:
 
     def keep(self) -> None:
         """Leave the run's folder, and remember how each check came out."""
-        from selfcheck import runs
+        from selfcheck.reporting import runs
 
         done = self.report()
         if any(check.status is not State.PASSED for check in done.checks):
@@ -92,6 +93,6 @@ class Sheet:
 
     @cached_property
     def _passed_before(self) -> frozenset[int]:
-        from selfcheck.runs import passed_before
+        from selfcheck.reporting.runs import passed_before
 
         return passed_before(self._tree, self._mode)

@@ -19,12 +19,12 @@ import msgspec
 
 from client.follow import open_stream
 from client.sse import ServerEvent
-from selfcheck.process import Service
-from selfcheck.recorder import Recorder
+from selfcheck.playing.recorder import Recorder
+from selfcheck.playing.watcher import PATIENCE_S, Gone, Silent, Watcher, guarded
+from selfcheck.processes.held import Service
 from selfcheck.results import Finding, Seen
 from selfcheck.spec import LAB_PATH, TOKEN_HEADER
 from selfcheck.texts import Words, english, say
-from selfcheck.watcher import PATIENCE_S, Gone, Silent, Watcher, guarded
 from shared.events import Json
 
 # The controls that are not the gateway's alone. It has to know that the gate is open before anything comes through.

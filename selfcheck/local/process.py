@@ -160,7 +160,7 @@ class Guard:
     """Our end of `local_guard`'s pipe."""
 
     def __init__(self, folder: Path) -> None:
-        script = Path(__file__).with_name("local_guard.py")
+        script = Path(__file__).with_name("guard.py")
         command = [sys.executable, "-I", "-S", str(script), str(folder)]
         # Our own output streams stay ours: whoever reads them to their end must not wait for the guard.
         quiet = subprocess.DEVNULL

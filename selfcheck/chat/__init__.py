@@ -1,0 +1,1 @@
+"""A small front end for a terminal."""

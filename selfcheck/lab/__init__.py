@@ -1,0 +1,1 @@
+"""The lab: what lives in the service's process beside the service, for the judge's sake."""

@@ -1,0 +1,1 @@
+"""Processes of a service, from outside: start, listen, end, and leave nothing behind."""
