@@ -4,7 +4,6 @@ Nothing there is needed: who deletes it loses the memory of earlier runs and hin
 makes of a learner's files are the one exception, so they lie under `backups/`.
 """
 
-import contextlib
 import errno
 import hashlib
 import os
@@ -12,6 +11,7 @@ import stat
 from pathlib import Path
 
 from selfcheck.trees import kit_root
+from selfcheck.writing import write_whole
 
 MOST_BYTES = 1_000_000  # of a file; the largest of ours, the results of a run, has some ten thousand
 
@@ -40,19 +40,13 @@ def recalled(file: Path) -> bytes:
 
 
 def put(file: Path, content: bytes) -> None:
-    """Write a file of ours, its folder made if need be: a kill at any moment leaves the old content or the new one.
+    """Write a file of ours whole, its folder made if need be.
 
     Raises:
         OSError: it cannot be written; what was there is there still.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(file)
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+    write_whole(file, content)
 
 
 def room(tree: Path) -> Path:

@@ -4,8 +4,6 @@ Nothing in `checks` depends on the clock, on ids (they read `run-1`, `run-2` …
 run and a real run of one tree and one seed write the same bytes there.
 """
 
-import contextlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,6 +14,7 @@ import msgspec
 
 from selfcheck.playing.recorder import Step
 from selfcheck.texts import Message, Words, english
+from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 from shared.events import Json
 
@@ -136,17 +135,13 @@ def as_json(report: Report) -> bytes:
 
 
 def write_beside(path: Path, content: bytes, option: str) -> None:
-    """Write a file that an option names: beside its place, and then into it.
+    """Write a file that an option names.
 
     Raises:
         Misconfigured: the place cannot be written to.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
         problem = f"cannot write {path}: {error.strerror}"
         raise Misconfigured(option, problem, "name a file in a folder that you may write to") from error

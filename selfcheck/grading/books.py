@@ -20,6 +20,7 @@ from selfcheck.grading import flags
 from selfcheck.grading.record import Record
 from selfcheck.results import VERSION
 from selfcheck.texts import say
+from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
@@ -102,7 +103,7 @@ class Books:
         kept = _Kept(key, round(seconds, 2), record)
         self._take(kept)
         if flags.LOST not in record.flags:
-            put(self._place(record.name), msgspec.json.encode(kept))
+            write_whole(self._place(record.name), msgspec.json.encode(kept))
         self._write_all()
 
     def write(self) -> None:
@@ -123,29 +124,18 @@ class Books:
 
     def _write_all(self) -> None:
         records = self.records
-        put(self._folder / "grades.csv", _csv([HEAD, *(_row(record) for record in records)]))
-        put(
+        write_whole(self._folder / "grades.csv", _csv([HEAD, *(_row(record) for record in records)]))
+        write_whole(
             self._folder / "seconds.csv",
             _csv([("name", "seconds"), *((_cell(each.name), str(self._kept[each.name].seconds)) for each in records)]),
         )
         head = msgspec.json.encode({"version": VERSION, "mode": "mock", **self._rest})[:-1]
         listed = b",\n".join(self._encoded[record.name] for record in records)
-        put(self._folder / "results.json", head + b',"submissions":[\n' + listed + b"\n]}\n")
+        write_whole(self._folder / "results.json", head + b',"submissions":[\n' + listed + b"\n]}\n")
 
 
 HEAD: Final = ("name", "passed", "total", *(f"check_{number}" for number in range(1, 7)), "flags", "symptoms")
 """The columns of `grades.csv`."""
-
-
-def put(path: Path, content: bytes) -> None:
-    """Write a file so that a kill at any moment leaves the old one or the new one.
-
-    Raises:
-        OSError: it cannot be written.
-    """
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    beside.write_bytes(content)
-    beside.replace(path)
 
 
 def _row(record: Record) -> Sequence[str]:

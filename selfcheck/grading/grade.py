@@ -21,7 +21,7 @@ import msgspec
 from selfcheck.console import out
 from selfcheck.early import DEFAULT_SEED
 from selfcheck.grading import exports, flags, house, landlock, submissions
-from selfcheck.grading.books import Books, claimed, put
+from selfcheck.grading.books import Books, claimed
 from selfcheck.grading.orders import Limits, Order, Place
 from selfcheck.grading.record import Record, compose
 from selfcheck.grading.screen import Screen, show_result
@@ -31,6 +31,7 @@ from selfcheck.outcome import ENVIRONMENT, PASSED
 from selfcheck.results import State
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
+from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 
 
@@ -221,12 +222,12 @@ def _all_at_once(held: Sequence[Held]) -> None:
 def _export(records: Sequence[Record], wish: Wish) -> None:
     try:
         if wish.junit is not None:
-            put(wish.junit, exports.junit(records))
+            write_whole(wish.junit, exports.junit(records))
         if wish.gradescope:
             folder = wish.out / "gradescope"
             folder.mkdir(exist_ok=True)
             for record in records:
-                put(folder / f"{record.name}.json", exports.gradescope(record))
+                write_whole(folder / f"{record.name}.json", exports.gradescope(record))
     except OSError as error:
         problem = str(say("grading.cannot_write", folder=str(error.filename or ""), problem=error.strerror or ""))
         raise Misconfigured("--junit", problem, str(say("grading.name_a_folder"))) from error
