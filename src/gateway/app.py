@@ -21,6 +21,7 @@ from gateway.feeds import Feeds
 from gateway.front import Front
 from gateway.intake import ChatRequest, check_id, read_answer, read_chat
 from gateway.problems import problem
+from gateway.routes import SegmentRoute
 from gateway.stream import RunStream, Streams
 from gateway.trace import trace_of
 from gateway.waiters import Waiters
@@ -73,9 +74,9 @@ class Gateway:
             Route("/runs/{run_id}/events", self.events, methods=["GET"]),
             Route("/runs/{run_id}/cancel", self.cancel, methods=["POST"]),
             Route("/runs/{run_id}/answers", self.answers, methods=["POST"]),
-            Route("/sessions/{session_id}", self.session, methods=["GET"]),
-            Route("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
-            Route("/sessions/{session_id}/socket", self.socket, methods=["GET"]),
+            SegmentRoute("/sessions/{session_id}", self.session, methods=["GET"]),
+            SegmentRoute("/sessions/{session_id}/events", self.session_events, methods=["GET"]),
+            SegmentRoute("/sessions/{session_id}/socket", self.socket, methods=["GET"]),
             Route("/healthz", self.healthz, methods=["GET"]),
             Route("/readyz", self.readyz, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),

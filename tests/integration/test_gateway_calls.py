@@ -546,6 +546,26 @@ def test_a_session_id_may_be_any_other_text(session_id: str) -> None:
     run(main())
 
 
+def test_a_session_id_may_hold_a_slash() -> None:
+    """As %2F it is a part of the id, whatever follows it; as itself it ends the id, and the path is unknown."""
+
+    async def main() -> None:
+        gateway = house()
+        for session_id in ("a/b", "a/events", "a/socket", "a/b%2F"):
+            run_id = await opened(gateway, session_id=session_id)
+            path = f"/sessions/{quote(session_id, safe='')}"
+            snapshot = (await ask(gateway.app, "GET", path)).json()
+            assert snapshot["session_id"] == session_id
+            assert run_id in str(snapshot["runs"])
+            assert (await ask(gateway.app, "GET", f"{path}/events")).json()["events"] == []
+            assert (await ask(gateway.app, "GET", f"{path}/socket")).status == 426
+        for path in ("/sessions/a/b", "/sessions/a/", "/sessions/a/b/events", "/sessions//events"):
+            assert (await ask(gateway.app, "GET", path)).status == 404
+        assert (await ask(gateway.app, "GET", "/s%65ssions/a")).json()["session_id"] == "a"
+
+    run(main())
+
+
 # --- what there is not ------------------------------------------------------------------------------------------------
 
 
