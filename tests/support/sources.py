@@ -1,6 +1,7 @@
 """The house's own source files, as syntax trees."""
 
 import ast
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -39,7 +40,7 @@ def source(path: str, text: str) -> Source:
 
 def sources(*folders: str) -> Sequence[Source]:
     """Return all Python files below these folders."""
-    paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py") if _ours(path))
+    paths = sorted(path for folder in folders for path in _files(ROOT / folder) if path.suffix == ".py")
     assert paths, "the folders hold Python files"
     return [_read(path) for path in paths]
 
@@ -51,17 +52,19 @@ def _read(path: Path) -> Source:
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield every text file of the kit: its path, and what is in it."""
-    for path in sorted(ROOT.rglob("*")):
-        if path.is_file() and _ours(path):
+    for path in sorted(_files(ROOT)):
+        if path.is_file():
             try:
                 yield path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
             except UnicodeDecodeError:  # a picture
                 continue
 
 
-def _ours(path: Path) -> bool:
-    folders = path.relative_to(ROOT).parts[:-1]
-    return not any(name in MADE or (name[0] == "." and name != ".ci") for name in folders)
+def _files(top: Path) -> Iterator[Path]:
+    """Yield what lies below a folder. Folders that are not ours are not looked into: in them, things come and go."""
+    for folder, folders, names in os.walk(top):
+        folders[:] = [name for name in folders if name not in MADE and (name[0] != "." or name == ".ci")]
+        yield from (Path(folder, name) for name in names)
 
 
 def imports(node: ast.AST) -> Iterator[str]:
