@@ -135,21 +135,20 @@ def _work(wish: Wish, seed: int, tasks: Sequence[_Task]) -> "Iterator[Iterator[_
     if not tasks:
         yield iter(())
         return
-    base = Path(tempfile.mkdtemp(prefix="koda-grade-"))
-    copy = base / "house"
-    held = [
-        Held(Place(number, str(base), str(copy), user, wish.limits, seed))
-        for number, user in enumerate(users(min(wish.jobs, len(tasks))))
-    ]
-    try:
-        for warden in held:
-            warden.start()  # they load while the house is built
-        house.build(copy)
-        _try_solution(held[0], base)
-        yield _news(held, tasks, base)
-    finally:
-        _all_at_once(held)
-        shutil.rmtree(base, ignore_errors=True)
+    with users(min(wish.jobs, len(tasks))) as nobodys:
+        base = Path(tempfile.mkdtemp(prefix="koda-grade-"))
+        copy = base / "house"
+        places = (Place(number, str(base), str(copy), user, wish.limits, seed) for number, user in enumerate(nobodys))
+        held = [Held(place) for place in places]
+        try:
+            for warden in held:
+                warden.start()  # they load while the house is built
+            house.build(copy)
+            _try_solution(held[0], base)
+            yield _news(held, tasks, base)
+        finally:
+            _all_at_once(held)
+            shutil.rmtree(base, ignore_errors=True)
 
 
 def _try_solution(warden: Held, base: Path) -> None:

@@ -4,18 +4,22 @@ import contextlib
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import msgspec
 
 from selfcheck.grading.orders import Order, Place, Said
+from selfcheck.texts import say
 from selfcheck.trees import kit_root
+from shared.errors import Misconfigured
 
+_NOBODYS: Final = range(60_600, 61_100)  # where the conventions of the common distributions have nobody
 _GRACE_S: Final = 15.0  # a warden ends what it started within this, or is taken for lost
 _LONGEST: Final = 8 << 20
 _PROGRAM: Final = "from selfcheck.grading.warden import main; main()"
@@ -115,9 +119,25 @@ class Held:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def users(places: int, first: int = 60_600) -> list[int]:
-    """Return whom submissions run as, place by place: for root somebody who owns nothing, else whoever grades (0).
+@contextlib.contextmanager
+def users(places: int, among: Iterable[int] = _NOBODYS) -> Iterator[list[int]]:
+    """Give whom submissions run as, place by place: for root somebody who owns nothing, else whoever grades (0).
 
-    The numbers lie where the conventions of the common distributions have nobody.
+    What a user may start is counted over the whole machine, so nobody else's grading has one of them meanwhile: each is
+    held by a name that the system takes back when we end, however that comes.
     """
-    return [first + number if os.geteuid() == 0 else 0 for number in range(places)]
+    if os.geteuid() != 0:
+        yield [0] * places
+        return
+    with contextlib.ExitStack() as held:
+        found: list[int] = []
+        for user in among:
+            if len(found) == places:
+                break
+            claim = held.enter_context(socket.socket(socket.AF_UNIX))
+            with contextlib.suppress(OSError):  # another grading's
+                claim.bind(f"\0koda-grade-{user}")
+                found.append(user)
+        if len(found) < places:
+            raise Misconfigured("grade", str(say("grading.no_users", places=places)), str(say("grading.fewer_places")))
+        yield found

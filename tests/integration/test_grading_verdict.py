@@ -11,7 +11,7 @@ from selfcheck.grading import grade, house, landlock
 from selfcheck.grading.grade import Wish
 from selfcheck.grading.orders import Limits, Order, Place, Said
 from selfcheck.grading.verdict import GradingJudge
-from selfcheck.grading.wardens import Held
+from selfcheck.grading.wardens import Held, users
 from selfcheck.processes.held import Service
 from selfcheck.results import State
 from shared.errors import Misconfigured
@@ -144,6 +144,19 @@ def test_a_judge_that_is_not_done_in_time_is_ended(tmp_path: Path) -> None:
         assert [*warden.carry_out(Order(str(tmp_path)))] == [Said("end", reason="time")]
     finally:
         warden.close()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has submissions run as somebody else")
+def test_two_gradings_at_once_have_submissions_run_as_others() -> None:
+    """What a user may start is counted over the whole machine. What one grading has left, the next one has again."""
+    nobodys = range(61_100, 61_105)  # not those of a grading that somebody may be at here
+    with users(3, nobodys) as ours:
+        with users(2, nobodys) as theirs:
+            assert [*ours, *theirs] == [*nobodys]
+            with pytest.raises(Misconfigured, match="no 1 users are free"), users(1, nobodys):
+                pass
+        with users(2, nobodys) as others:
+            assert others == theirs
 
 
 def test_the_assignment_has_a_seed_of_its_own() -> None:

@@ -44,6 +44,8 @@ TEXTS: Final = {
     "see_run": "run selfcheck run --tree solution, and give the limits more room",
     "root": "this is root, and the kernel has no Landlock: submissions could do anything",
     "no_root": "grade as another user",
+    "no_users": "no {places} users are free to run submissions as: other gradings have them",
+    "fewer_places": "wait for them to end, or give a smaller --jobs",
     "help_places": "A submission, or a folder of them.",
     "help_out": "Folder for grades.csv, results.json and what is known.",
     "help_jobs": "How many at once; by default one per core.",

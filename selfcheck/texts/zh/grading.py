@@ -44,6 +44,8 @@ TEXTS: Final = {
     "see_run": "先运行 selfcheck run --tree solution，并放宽各项限制",
     "root": "当前是 root，而内核没有 Landlock：作业可以为所欲为",
     "no_root": "请换普通用户来评",
+    "no_users": "没有 {places} 个空闲的用户可供运行作业：别的评分正占着",
+    "fewer_places": "等它们结束，或者把 --jobs 调小",
     "help_places": "一份作业，或一个装有作业的文件夹。",
     "help_out": "存放 grades.csv、results.json 和已有结果的文件夹。",
     "help_jobs": "同时评几份；默认每个核一份。",
