@@ -118,7 +118,12 @@ class LocalService(ABC):
         self._end(signal.SIGKILL)
 
     def pause(self) -> None:
-        """Stop the server's clock: it keeps its connections and answers nothing."""
+        """Stop the server's clock: it keeps its connections and answers nothing. One that is paused stays so."""
+        if self._paused:
+            return
+        os.kill(self.pid, signal.SIGSTOP)
+        # Until it stands still it may begin another process, or take the end of one that we have listed.
+        os.waitpid(self.pid, os.WUNTRACED)
         self._paused = self._processes()
         for pid in self._paused:
             os.kill(pid, signal.SIGSTOP)

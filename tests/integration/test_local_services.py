@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import IO
 
+import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 import redis
@@ -19,7 +20,7 @@ from selfcheck.local.services import Postgres, local_services
 from shared.errors import Misconfigured, Unavailable
 from tests.support.real import services_to_break
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 OWNER = """
 import sys
@@ -88,6 +89,25 @@ def test_a_paused_service_answers_when_it_goes_on() -> None:
         services.redis.resume()
         connection.settimeout(PATIENCE_S)
         assert connection.recv(64).startswith(b"-NOAUTH")
+
+
+def test_a_server_stands_still_before_its_processes_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them may be about to end: the server takes no end any more, so whatever is listed is there."""
+    services = services_to_break()
+    states: list[str] = []
+
+    def listed(server: Postgres) -> list[int]:
+        states.append(psutil.Process(server.pid).status())
+        return processes(server)
+
+    processes = Postgres._processes
+    monkeypatch.setattr(Postgres, "_processes", listed)
+    services.postgres.pause()
+    services.postgres.pause()
+    services.postgres.resume()
+    assert states == [psutil.STATUS_STOPPED]
+    with psycopg.connect(services.database_url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_nothing_stays_behind_and_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
