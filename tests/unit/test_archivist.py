@@ -9,6 +9,7 @@ from shared.adapters.memory import MemoryStore
 from shared.events import Event, EventKind, encode_data
 from shared.run import RunStatus
 from shared.settings import Settings
+from tests.support.patience import PATIENCE_S
 from tests.support.runs import a_delta, a_done, a_message, a_run
 from worker.archivist import Archivist
 
@@ -17,7 +18,7 @@ LEASE = timedelta(minutes=1)
 
 def play(scene: Coroutine[None, None, None]) -> None:
     """Play a scene to its end."""
-    asyncio.run(asyncio.wait_for(scene, 10))
+    asyncio.run(asyncio.wait_for(scene, PATIENCE_S))
 
 
 async def end_a_run(store: MemoryStore, run_id: str, events: list[Event]) -> None:

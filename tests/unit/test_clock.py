@@ -1,16 +1,30 @@
 """The two clocks."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
+import pytest
+
+from shared.adapters import clock as clocks
 from shared.adapters.clock import MovedClock, SystemClock
 
 
-def test_the_system_clock_tells_the_time() -> None:
-    """Its time is now, in UTC."""
-    before = datetime.now(UTC)
-    told = SystemClock().now()
-    assert before <= told <= datetime.now(UTC)
-    assert told.utcoffset() == timedelta(0)
+class Machine:
+    """The machine's clock, which somebody sets back: seconds of a minute, in the zone that is asked for."""
+
+    def __init__(self, *seconds: int) -> None:
+        self._seconds = iter(seconds)
+
+    def now(self, zone: tzinfo) -> datetime:
+        """Return the time it is."""
+        return datetime(2026, 5, 6, 7, 8, next(self._seconds), tzinfo=zone)
+
+
+def test_the_system_clock_tells_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its time is the machine's, in UTC, wherever that goes."""
+    monkeypatch.setattr(clocks, "datetime", Machine(9, 8))
+    told = [SystemClock().now(), SystemClock().now()]
+    assert told == [datetime(2026, 5, 6, 7, 8, second, tzinfo=UTC) for second in (9, 8)]
+    assert {at.utcoffset() for at in told} == {timedelta(0)}
 
 
 def test_a_moved_clock_stands_still_until_it_is_moved() -> None:
