@@ -16,7 +16,7 @@ import pytest
 from client.follow import open_stream
 from shared.adapters.postgres import drop_schema
 from shared.adapters.redis import delete_prefix
-from tests.support.processes import ROOT, Child, environment, running
+from tests.support.processes import END_S, ROOT, Child, environment, nobody, running
 from tests.support.real import own_name, real_urls
 
 PROCESSES = ("gateway", "worker")
@@ -36,13 +36,6 @@ sys.exit(run(room, getattr(module, work)))
 """
 
 
-def _nobody() -> str:
-    """Return an address of this machine at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
-
-
 def _addresses(host: str) -> dict[str, str]:
     return {"REDIS_URL": f"redis://:secret@{host}/0", "DATABASE_URL": f"postgresql://koda:secret@{host}/koda"}
 
@@ -55,7 +48,7 @@ def _on_memory(room: str, work: str, **settings: str) -> Iterator[tuple[Child, h
 
 
 def _client(child: Child) -> httpx.Client:
-    return httpx.Client(base_url=child.url(), trust_env=False, timeout=10)
+    return httpx.Client(base_url=child.url(), trust_env=False, timeout=END_S)
 
 
 # what must be given
@@ -74,8 +67,7 @@ def test_a_process_without_addresses_says_so_in_one_line(process: str) -> None:
 @pytest.mark.parametrize("process", PROCESSES)
 def test_a_process_whose_services_are_away_says_so_in_one_line(process: str) -> None:
     """Exit code 3, the address and no password: whoever keeps the process may try again."""
-    host = _nobody()
-    with running("-m", process, given=_addresses(host)) as child:
+    with nobody() as host, running("-m", process, given=_addresses(host)) as child:
         assert child.ended() == 3
     (line,) = child.lines
     assert line["event"] == "not_started"
@@ -85,7 +77,7 @@ def test_a_process_whose_services_are_away_says_so_in_one_line(process: str) -> 
 
 def test_settings_that_cannot_be_used_stop_a_process() -> None:
     """Exit code 3, and the line names the variable."""
-    with running("-m", "worker", given={**_addresses(_nobody()), "KODA_LEASE": "soon"}) as child:
+    with nobody() as host, running("-m", "worker", given={**_addresses(host), "KODA_LEASE": "soon"}) as child:
         assert child.ended() == 3
     (line,) = child.lines
     assert str(line["why"]).startswith("settings: KODA_LEASE='soon' is not a duration")
@@ -94,15 +86,17 @@ def test_settings_that_cannot_be_used_stop_a_process() -> None:
 def test_a_person_reads_sentences_and_not_json() -> None:
     """On a terminal the same line comes out readable."""
     ours, theirs = pty.openpty()
+    line = b""
     try:
-        command = [sys.executable, "-m", "worker"]
-        done = subprocess.run(command, cwd=ROOT, env=environment(), stderr=theirs, check=False)
+        with os.fdopen(theirs, "wb") as terminal:
+            command = [sys.executable, "-m", "worker"]
+            done = subprocess.run(command, cwd=ROOT, env=environment(), stderr=terminal, check=False)
         assert done.returncode == 2
-        line = os.read(ours, 4096).decode()
+        while not line.endswith(b"\n"):
+            line += os.read(ours, 4096)
     finally:
         os.close(ours)
-        os.close(theirs)
-    assert line[12:] == f" error worker not_started why=REDIS_URL and DATABASE_URL: {NOT_SET}\r\n"
+    assert line[12:].decode() == f" error worker not_started why=REDIS_URL and DATABASE_URL: {NOT_SET}\r\n"
 
 
 # how they end
@@ -125,7 +119,7 @@ def test_a_gateway_that_drains_can_be_ended_at_once() -> None:
     head = ("POST /chat HTTP/1.1", "Host: koda", "Content-Length: 9", "Expect: 100-continue", "", "")
     with (
         _on_memory("gateway", "serve", KODA_DRAIN="9h") as (gateway, client),
-        socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=10) as connection,
+        socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=END_S) as connection,
     ):
         connection.sendall("\r\n".join(head).encode())
         assert connection.recv(4096).startswith(b"HTTP/1.1 100 ")  # now somebody waits for the body

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -50,9 +51,18 @@ class Child:
 
     def ended(self) -> int:
         """Read its log to the end and return the exit code, negative when a signal ended it."""
-        _, rest = self._process.communicate(timeout=END_S)
-        self.lines += [msgspec.json.decode(text) for text in rest.splitlines()]
-        return self._process.returncode
+        assert self._process.stderr is not None
+        # Not `communicate`: it reads past what `until` has left in the buffer, and loses that.
+        self.lines += [msgspec.json.decode(text) for text in self._process.stderr]
+        return self._process.wait(END_S)
+
+
+@contextmanager
+def nobody() -> Iterator[str]:
+    """Return an address of this machine at which nobody listens, nor will while the block lasts: it is taken."""
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{holder.getsockname()[1]}"
 
 
 def environment(**given: str) -> dict[str, str]:
