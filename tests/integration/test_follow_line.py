@@ -43,6 +43,7 @@ from shared.questions import QuestionState
 from shared.run import RunStatus
 from tests.support.houses import House, delta, deltas, done, house, log
 from tests.support.lines import full_log
+from tests.support.processes import nobody
 from tests.support.serving import serving
 
 PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
@@ -518,11 +519,11 @@ def test_a_gateway_that_is_not_there_is_given_up(hand: Driver) -> None:
     """It says how often it was tried, and what came of the last time."""
 
     async def main() -> None:
-        with scripted(cuts) as server:
-            port = server.port
-        async with following(hand, port, Line("s", patience=Patience(failures=2))) as held:
-            with pytest.raises(LineLost) as lost:
-                await held.next()
+        with nobody() as address:
+            port = int(address.rpartition(":")[2])
+            async with following(hand, port, Line("s", patience=Patience(failures=2))) as held:
+                with pytest.raises(LineLost) as lost:
+                    await held.next()
         assert isinstance(lost.value, Unavailable)
         assert lost.value.tries == 2
         assert "Connect" in lost.value.last_error
@@ -533,17 +534,23 @@ def test_a_gateway_that_is_not_there_is_given_up(hand: Driver) -> None:
 def test_pings_go_both_ways(hand: Driver) -> None:
     """A silent server is asked whether it is there, and one that asks is told; if nothing comes, that is the end."""
     heard: list[str | bytes] = []
-    quick = READY.replace('_s":9', '_s":0.05')
+    left = threading.Event()
 
     def silent(connection: ServerConnection) -> None:
-        connection.send(quick)
+        connection.send(READY)
         connection.send('{"v":1,"type":"ping","kind":"ping"}')
-        heard.extend(connection)
+        heard.append(connection.recv())
+        connection.send(READY.replace('_s":9', '_s":0.05'))  # only now, so that it does not ask first
+        try:
+            heard.extend(connection)
+        finally:
+            left.set()
 
     async def main() -> None:
         with scripted(silent, sends(READY, FIRST)) as server:
             async with following(hand, server.port) as held:
                 await until(held, lambda each: isinstance(each, RunEvent))
+                await asyncio.to_thread(left.wait, PATIENCE_S)
         assert heard == ['{"type":"pong"}', '{"type":"ping"}']
 
     run(main)
