@@ -11,6 +11,7 @@ from tests.support.processes import ROOT
 INSTALL = "python <-m> <pip> <install> <--editable> <.{}>"
 SELFCHECK = "selfcheck <--exit-zero> <--tree> <starter>"
 CORE, TEST, DEV = INSTALL.format(""), INSTALL.format("[test]"), INSTALL.format("[dev]")
+PYTEST = "python <-m> <pytest> <-n> <auto> <--maxprocesses> <4> <--dist> <loadfile> <--no-loadscope-reorder>"
 
 
 @pytest.fixture
@@ -56,14 +57,14 @@ def test_tree_and_arguments_are_passed_on(kit: Kit) -> None:
 
 def test_the_tests_bring_their_own_dependencies(kit: Kit) -> None:
     """A check afterwards needs no less than is there."""
-    assert kit.make("test", "ARGS=-k sse").calls[1:] == [TEST, "python <-m> <pytest> <-k> <sse>"]
+    assert kit.make("test", "ARGS=-k sse").calls[1:] == [TEST, f"{PYTEST} <-k> <sse>"]
     assert kit.make("selfcheck").calls == [SELFCHECK]
 
 
 def test_a_check_does_not_bring_what_the_tests_need(kit: Kit) -> None:
     """The environment stays; what is missing is added."""
     kit.make("selfcheck")
-    assert kit.make("test").calls == [TEST, "python <-m> <pytest>"]
+    assert kit.make("test").calls == [TEST, PYTEST]
 
 
 def test_everything_is_proved_after_one_installation(kit: Kit) -> None:
@@ -72,7 +73,7 @@ def test_everything_is_proved_after_one_installation(kit: Kit) -> None:
     assert (made.code, made.err) == (0, "")
     assert made.calls[1] == DEV
     assert made.calls[2:5] == ["ruff <check>", "ruff <format> <--check>", "python <-m> <mypy>"]
-    assert made.calls[-1] == "python <-m> <pytest>"
+    assert made.calls[-1] == PYTEST
     assert len([call for call in made.calls if "<install>" in call]) == 1
 
 
@@ -234,7 +235,7 @@ def test_uv_is_used_when_it_is_there(bare: Kit) -> None:
     assert bare.make("test").calls == [
         "uv <venv> <--quiet> <--seed> <--python> <python3> <.venv>",
         f"{install} <--editable> <.[test]>",
-        "python <-m> <pytest>",
+        PYTEST,
     ]
 
 
