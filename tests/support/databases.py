@@ -13,6 +13,7 @@ from psycopg.rows import TupleRow
 from shared.adapters.clock import SystemClock
 from shared.adapters.postgres import PostgresStore, drop_schema
 from shared.adapters.postgres.statements import composed, schema_steps, statements
+from tests.support.patience import patiently
 from tests.support.real import own_name
 from tests.support.runs import a_message, a_run
 
@@ -61,7 +62,7 @@ async def opened(url: str, versions: int | None = None) -> AsyncIterator[Opened]
     """
     schema = own_name()
     steps = schema_steps(schema)[:versions]
-    store = await PostgresStore.open(url, schema=schema, clock=SystemClock(), steps=steps)
+    store = await patiently(lambda: PostgresStore.open(url, schema=schema, clock=SystemClock(), steps=steps))
     if len(steps) < 4:
         store._statements = {name: _before_version_4(text) for name, text in statements(schema).items()}
     try:

@@ -32,6 +32,16 @@ async def until(what: str, ask: Callable[[], Awaitable[T | None]]) -> T:
         await lapse(ASK_EVERY_S)
 
 
+async def patiently(connect: Callable[[], Awaitable[T]]) -> T:
+    """Connect, with more patience than a process has at its start: the machine may be busy with other tests."""
+    for _ in range(4):
+        try:
+            return await connect()
+        except Unavailable:
+            continue
+    return await connect()
+
+
 async def lapse(seconds: float) -> None:
     """Let other processes have this much time: for what is a matter of time, or a state that nobody tells us."""
     loop = asyncio.get_running_loop()

@@ -8,11 +8,10 @@ CI (`CI` is set), where it fails: a green run there has run everything.
 import atexit
 import os
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
 
 import psycopg
 import pytest
@@ -25,8 +24,7 @@ from shared.adapters.redis import RedisBus, delete_prefix
 from shared.errors import Unavailable
 from shared.run import RunStatus
 from tests.contract.adapters import Audit, Ports
-
-T = TypeVar("T")
+from tests.support.patience import patiently
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +81,8 @@ def own_name() -> str:
 async def open_real() -> AsyncIterator[Ports]:
     """Open Redis and PostgreSQL under a prefix and a schema of their own, which are removed afterwards."""
     urls, name, clock = real_urls(), own_name(), MovedClock()
-    bus = await _patiently(lambda: RedisBus.connect(urls.redis, prefix=name))
-    store = await _patiently(lambda: PostgresStore.open(urls.database, schema=name, clock=clock))
+    bus = await patiently(lambda: RedisBus.connect(urls.redis, prefix=name))
+    store = await patiently(lambda: PostgresStore.open(urls.database, schema=name, clock=clock))
 
     async def flush() -> None:
         await delete_prefix(urls.redis, name)
@@ -99,16 +97,6 @@ async def open_real() -> AsyncIterator[Ports]:
         await bus.close()
         await delete_prefix(urls.redis, name)
         await drop_schema(urls.database, name)
-
-
-async def _patiently(connect: Callable[[], Awaitable[T]]) -> T:
-    """Connect, with more patience than a process has at its start: the machine may be busy with other tests."""
-    for _ in range(4):
-        try:
-            return await connect()
-        except Unavailable:
-            continue
-    return await connect()
 
 
 async def audit_of(url: str, schema: str, run_id: str) -> list[Audit]:
