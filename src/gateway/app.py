@@ -131,7 +131,8 @@ class Gateway:
         if (await self._find(accepted.run_id)).run.status is not RunStatus.PENDING:
             return
         active = await self._ledger.active_run(accepted.message.session_id)
-        if active is not None:
+        # The former may have ended since, and the new one have been claimed.
+        if active is not None and active.id != accepted.run_id:
             with contextlib.suppress(RunEnded):
                 await self._ledger.cancel(active.id)
                 await self._doorbell.stop(active.id)

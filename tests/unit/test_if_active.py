@@ -1,6 +1,6 @@
 """Double texting: what becomes of a message whose session is busy, as the sender wants it."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import httpx
@@ -11,7 +11,7 @@ from shared.errors import Unavailable
 from shared.events import Json
 from shared.ports import StoredRun
 from shared.run import RunStatus
-from tests.support.houses import House, house
+from tests.support.houses import LEASE, House, done, house
 from tests.support.scenes import on
 
 
@@ -121,6 +121,23 @@ async def test_interrupt_of_nothing_cancels_nothing(house: House) -> None:
     assert claim is not None
     assert (await say(house, "m1", "interrupt"))[1] == answer
     assert await runs(house) == [(answer["run_id"], RunStatus.RUNNING, False, 1)]
+
+
+@on(open_house)
+async def test_an_interrupt_does_not_cancel_its_own_run(house: House) -> None:
+    """The active run ends, and the new one is claimed, while the gateway looks for whom to cancel: it is left alone."""
+    await house.streaming("r")
+    runs_of = house.store.runs_of
+
+    async def late(session_id: str) -> Sequence[StoredRun]:
+        await house.end([done(0)])
+        assert await house.store.claim("w", LEASE, session_id) is not None
+        return await runs_of(session_id)
+
+    house.store.runs_of = late  # type: ignore[method-assign]
+    _, answer = await say(house, "m1", "interrupt")
+    house.store.runs_of = runs_of  # type: ignore[method-assign]
+    assert await runs(house) == [("r", RunStatus.DONE, False, 1), (answer["run_id"], RunStatus.RUNNING, False, 1)]
 
 
 @pytest.mark.parametrize("word", ["", "MERGE", "later"])
