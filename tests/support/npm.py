@@ -15,8 +15,8 @@ from typing import Final, NoReturn
 import pytest
 
 OLDEST_NODE: Final = 20
-INSTALL_S: Final = 120.0
-RUN_S: Final = 30.0
+INSTALL_S: Final = 600.0
+RUN_S: Final = 60.0
 
 _FOLDER: Final = Path(__file__).parents[2] / ".selfcheck" / "npm"
 
@@ -28,7 +28,7 @@ class Missing(Exception):
 def run_node(program: Path, packages: tuple[str, ...], *arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
     """Run an ES module that may import `packages` ("name@version" each) and return what it prints.
 
-    It is ended after 30 s; that, or an exit code that is not 0, fails the test with what it wrote to standard error.
+    It is ended after `RUN_S`; that, or an exit code that is not 0, fails the test with what it wrote to standard error.
     """
     try:
         node, folder = _node(), _install(packages)
@@ -80,7 +80,7 @@ def _install(packages: tuple[str, ...]) -> Path:
         fresh.mkdir()
         # No scripts: nothing that is installed here has to be built, so nothing of it runs before the test does.
         command = [npm, "install", "--prefix", str(fresh), "--save-exact", "--ignore-scripts", "--prefer-offline"]
-        command += ["--no-audit", "--no-fund", "--no-update-notifier", *packages]
+        command += ["--fetch-retries=5", "--no-audit", "--no-fund", "--no-update-notifier", *packages]
         try:
             done = subprocess.run(command, cwd=fresh, capture_output=True, text=True, timeout=INSTALL_S, check=False)
         except subprocess.TimeoutExpired:

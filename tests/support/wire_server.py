@@ -30,7 +30,7 @@ def serve(answer: Callable[[str | None], Answer]) -> Iterator[str]:
     """Serve `answer`, which takes the header `Last-Event-ID` (None where it is absent); yield the base URL."""
 
     class Handler(socketserver.StreamRequestHandler):
-        timeout = 10.0
+        timeout = 60.0
 
         def handle(self) -> None:
             try:
