@@ -97,6 +97,22 @@ def test_what_libraries_say_comes_out_the_same_way() -> None:
     assert "UserWarning: c" in third
 
 
+def test_what_libraries_say_is_not_counted() -> None:
+    """Their texts are anything, quotes and line ends included: as labels they would spoil the page for good."""
+    body = """
+    from shared.metrics import Metrics
+    from worker.health import CountingHandler
+    metrics = Metrics()
+    logging.getLogger('koda').addHandler(CountingHandler(metrics))
+    logging.getLogger('asyncio').error('a "b"\\nc')
+    note(log, 'said')
+    note(log, 'shown', page=metrics.text())"""
+    with running("-c", PROGRAM.format(body.strip())) as child:
+        assert child.ended() == 0
+    assert [line["event"] for line in child.lines] == ['a "b"\nc', "said", "shown"]
+    assert str(child.lines[-1]["page"]).splitlines()[2:] == ['koda_log_lines_total{event="said",room="test"} 1']
+
+
 @pytest.mark.parametrize("port", ["-1", "65536", "http", "²", "8000 ", "0x50"])
 def test_what_is_no_port_is_refused(port: str) -> None:
     """The message names the variable and its value."""

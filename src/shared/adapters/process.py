@@ -68,7 +68,8 @@ def run(room: str, work: Work) -> int:
 def _configure_logs() -> None:
     logs.configure(json=not sys.stderr.isatty())
     # What libraries have to say comes out the same way, so that every line of a process can be read by one reader.
-    logging.root.handlers = logging.getLogger(logs.ROOT).handlers
+    # A list of its own: what counts our lines is told of no others, whose texts are no names of facts.
+    logging.root.handlers = [*logging.getLogger(logs.ROOT).handlers]
     logging.captureWarnings(True)
 
 
