@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from shared.events import Json
 
 STREAM = "text/event-stream; charset=utf-8"
-NOT_LONG = 20.0  # seconds after which a test has failed, on however busy a machine
+NOT_LONG = 60.0  # seconds after which a test has failed, on however busy a machine
 
 
 @dataclass(slots=True)
