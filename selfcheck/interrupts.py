@@ -17,6 +17,7 @@ TIDYING_S = 3.0
 
 _asked_at: float | None = None
 _farewell = b"stopped\n"
+_ending = False
 
 
 def end_at_once() -> None:
@@ -62,6 +63,10 @@ def _raise_once(number: int, frame: FrameType | None) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    global _ending
+    if _ending:  # whoever is impatient came while the word was being said; it is said once
+        return
+    _ending = True
     try:
         os.write(2, _farewell)
     finally:
