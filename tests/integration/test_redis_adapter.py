@@ -468,6 +468,18 @@ def test_deleting_a_prefix_leaves_all_other_keys() -> None:
     run(test())
 
 
+def test_an_address_may_have_options() -> None:
+    """Those of connections count, but for what is decided here: replies are bytes, and how many connections there are."""
+
+    async def test() -> None:
+        options = "?socket_keepalive=yes&decode_responses=true&protocol=3&max_connections=1&timeout=0&retry_on_error=x"
+        async with opened(real_urls().redis + options) as bus:
+            await bus.queue.put("s")
+            assert [each.session_id for each in await bus.queue.take("w", 1, timedelta(seconds=1))] == ["s"]
+
+    run(test())
+
+
 async def refusal(url: str) -> str:
     """Return what is said about an address that cannot be used; after 3 s at the most, on a calm machine."""
     with pytest.raises(Unavailable) as caught:
@@ -491,6 +503,10 @@ def test_what_cannot_be_used_is_told_in_one_line() -> None:
             "Misconfigured: bus: REDIS_URL is not an address; write redis://user:password@host:port/0"
         )
         assert "secret" not in await refusal("redis://:secret/more@localhost/0")
+        assert await refusal("redis://:secret@localhost/0?pasword=secret") == (
+            "Misconfigured: bus: REDIS_URL has an option, behind its question mark, that is of no use here; "
+            "mend REDIS_URL: redis://user:password@host:port/0"
+        )
         assert (await refusal("redis://:secret@127.0.0.1:1/0")).startswith(
             "Unavailable: the bus is away: 127.0.0.1:1: Error 111 connecting to 127.0.0.1:1."
         )

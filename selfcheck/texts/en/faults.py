@@ -67,6 +67,7 @@ TEXTS: Final = {
     "was_away": "it was away a moment ago",
     "lease_not_renewed": "it has not renewed our lease in time",
     "redis_no_address": "REDIS_URL is not an address",
+    "redis_option": "REDIS_URL has an option, behind its question mark, that is of no use here",
     "write_redis": "write redis://user:password@host:port/0",
     "mend_redis": "mend REDIS_URL: redis://user:password@host:port/0",
     "cluster_node": "{address} is a node of a cluster, and a lane reads streams of many slots at once",

@@ -67,6 +67,7 @@ TEXTS: Final = {
     "was_away": "刚才还不可用",
     "lease_not_renewed": "没有及时为我们续租",
     "redis_no_address": "REDIS_URL 不是地址",
+    "redis_option": "REDIS_URL 的问号后面有一个这里用不上的选项",
     "write_redis": "写成 redis://user:password@host:port/0",
     "mend_redis": "更正 REDIS_URL：redis://user:password@host:port/0",
     "cluster_node": "{address} 是集群的节点，而我们要同时读取许多槽上的流",

@@ -34,6 +34,9 @@ BLOCKING: Final = 8
 
 START_S: Final = 3.0
 
+_OF_A_POOL: Final = frozenset({"max_connections", "timeout"})
+"""What an address may say of redis-py's pools. How many connections there are, and who waits how long, is said here."""
+
 
 class Script:
     """A Lua script of this package; the server knows it by its digest once it has run."""
@@ -54,20 +57,24 @@ def _options(url: str) -> dict[str, object]:
     except ValueError:
         # Not chained, not quoted: the library's text may hold a part of what it could not read, such as the password.
         raise Misconfigured("bus", "REDIS_URL is not an address", "write redis://user:password@host:port/0") from None
-    return {
+    options: dict[str, object] = {
         "connection_class": Connection,
         **given,
         # The shape of replies differs between the versions of the protocol; redis-py 8 would ask for the third.
         "protocol": 2,
+        # A reply is bytes, and what is read of it says so.
+        "decode_responses": False,
         "socket_connect_timeout": CONNECT_S,
         # redis-py's own limit (5 s unless told otherwise) would end a longer block. `Pipe` and `Line` bound every read,
         # each by what it is for.
         "socket_timeout": None,
         # Not repeated here: whether a command whose reply was lost was carried out, only its caller can judge.
         "retry": Retry(NoBackoff(), 0),
+        "retry_on_error": [],
         # A lost connection is found by reading it (the pipe always does) or by a look at its socket (the pool).
         "health_check_interval": 0,
     }
+    return {name: value for name, value in options.items() if name not in _OF_A_POOL}
 
 
 def _pool(options: Mapping[str, object], size: int, client_name: str) -> BlockingConnectionPool:
@@ -85,7 +92,13 @@ class Server:
         options = _options(url)
         self.address = str(options.get("path") or f"{options.get('host', 'localhost')}:{options.get('port', 6379)}")
         self._closed = False
-        self._pipe = Pipe(_pool(options, 1, f"{client_name}:commands").make_connection)
+        commands = _pool(options, 1, f"{client_name}:commands")
+        try:
+            commands.make_connection()  # connects nowhere yet
+        except (exceptions.RedisError, TypeError, ValueError):
+            problem = "REDIS_URL has an option, behind its question mark, that is of no use here"
+            raise Misconfigured("bus", problem, "mend REDIS_URL: redis://user:password@host:port/0") from None
+        self._pipe = Pipe(commands.make_connection)
         self._lines = _pool(options, BLOCKING, f"{client_name}:blocking")
 
     async def command(self, *command: Argument) -> Reply:
