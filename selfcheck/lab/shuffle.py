@@ -12,7 +12,7 @@ from datetime import timedelta
 from shared.events import TERMINAL, Event
 from shared.ports import Mark, OutputStream
 
-REDELIVERED_SHARE = 0.5  # of the windows end with a copy of an earlier entry
+REDELIVERED_SHARE = 0.5  # of the windows end with a copy of an earlier entry; if none did, the last one does
 
 
 class ShufflePlan:
@@ -24,11 +24,15 @@ class ShufflePlan:
         self._size = 0
         self._window: list[Event] = []
         self._dealt: list[Event] = []
+        self._repeats = False  # whether anything was delivered twice
 
     def deal(self, event: Event) -> list[Event]:
         """Take the next entry and return what is delivered because of it, in that order."""
         if event.kind in TERMINAL:
-            return [*self._close_window(), event]
+            last = self._close_window()
+            if self._dealt and not self._repeats:
+                last.append(self._again())
+            return [*last, event]
         if len(self._dealt) < self._straight:
             self._dealt.append(event)
             return [event]
@@ -42,9 +46,14 @@ class ShufflePlan:
         order = list(window)
         while len(window) > 1 and order == window:
             self._random.shuffle(order)
-        again = [self._random.choice(self._dealt)] if self._dealt and self._random.random() < REDELIVERED_SHARE else []
+        again = [self._again()] if self._dealt and self._random.random() < REDELIVERED_SHARE else []
         self._dealt += order
         return [*order, *again]
+
+    def _again(self) -> Event:
+        """Return an entry that was dealt before, to be delivered once more."""
+        self._repeats = True
+        return self._random.choice(self._dealt)
 
 
 class ShuffledOutput:
