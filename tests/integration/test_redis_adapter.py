@@ -469,7 +469,7 @@ def test_deleting_a_prefix_leaves_all_other_keys() -> None:
 
 
 def test_an_address_may_have_options() -> None:
-    """Those of connections count, but for what is decided here: replies are bytes, and how many connections there are."""
+    """Those of connections count. That replies are bytes, and how many connections there are, is decided here."""
 
     async def test() -> None:
         options = "?socket_keepalive=yes&decode_responses=true&protocol=3&max_connections=1&timeout=0&retry_on_error=x"
