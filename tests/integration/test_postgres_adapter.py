@@ -163,6 +163,9 @@ def test_what_cannot_be_used_is_told_in_one_line() -> None:
         assert await refusal("postgresql://koda:top secret@127.0.0.1/x") == (
             "Misconfigured: store: DATABASE_URL is not an address; write postgresql://user:password@host:port/database"
         )
+        assert await refusal("postgresql://koda:half/secret@127.0.0.1/x") == (
+            "Misconfigured: store: DATABASE_URL is not an address; write postgresql://user:password@host:port/database"
+        )
         lost = await refusal("postgresql://koda:secret@127.0.0.1:1/x")
         assert lost.startswith("Unavailable: the store is away: 127.0.0.1:1: connection failed: ")
         assert "secret" not in lost and "\n" not in lost

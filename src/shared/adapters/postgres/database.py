@@ -6,6 +6,7 @@ Every statement is a transaction of its own (autocommit) and is prepared by the 
 import asyncio
 import logging
 import os
+import re
 import select
 import socket
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -51,6 +52,9 @@ _SETTINGS: Final = f"""
 
 _PASSING: Final = ("starting up", "shutting down", "recovery", "too many", "reserved", "not accepting")
 """Words of a refusal that is over some time later; connection errors have no code that would tell."""
+
+_WRITE: Final = "write postgresql://user:password@host:port/database"
+_PORTS: Final = re.compile(r"[0-9,]*")  # one for each host
 
 # What the pool has to say it says by raising, too. Without a handler it would write on the terminal of a command.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -273,9 +277,11 @@ def _address(url: str) -> str:
         given: Mapping[str, object] = conninfo_to_dict(url)
     except psycopg.ProgrammingError:
         # Not chained, not quoted: the library's text holds what it could not read, which may be the password.
-        remedy = "write postgresql://user:password@host:port/database"
-        raise Misconfigured("store", "DATABASE_URL is not an address", remedy) from None
-    return f"{given.get('host') or 'localhost'}:{given.get('port') or 5432}"
+        raise Misconfigured("store", "DATABASE_URL is not an address", _WRITE) from None
+    port = f"{given.get('port') or 5432}"
+    if _PORTS.fullmatch(port) is None:  # a password that is not escaped: user:pass/word@host has a port of that kind
+        raise Misconfigured("store", "DATABASE_URL is not an address", _WRITE)
+    return f"{given.get('host') or 'localhost'}:{port}"
 
 
 def _one_line(error: Exception) -> str:
