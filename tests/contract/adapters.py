@@ -5,7 +5,7 @@ A test of this directory is a coroutine that takes `Ports` and knows no adapter:
     @on_each_adapter
     async def test_an_unknown_run_has_no_entries(ports: Ports) -> None: ...
 
-Every test gets ports of its own, empty, and 30 s; nothing it waits for takes a fraction of that.
+Every test gets ports of its own, empty, and a minute; nothing it waits for takes a fraction of that.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from shared.ports import InputQueue, Marks, OutputStream, Store
 from shared.questions import Questions
 from shared.run import RunStatus
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import pytest
 from shared.errors import Fenced
 from shared.ports import OutputStream
 from tests.contract.adapters import Ports, on_each_adapter
-from tests.contract.values import NOTHING, delta, deltas, reading
+from tests.contract.values import NOTHING, a_moment_later, delta, deltas, reading
 
 
 @on_each_adapter
@@ -133,6 +133,7 @@ async def test_a_reader_goes_on_after_the_stream_expired(ports: Ports) -> None:
         await ports.output.append([delta("r", 0)], 1)
         await reader.holding(1)
         await ports.output.expire("r", NOTHING)
+        await a_moment_later()
         await ports.output.append([delta("r", 1)], 1)
         assert await reader.holding(2) == [delta("r", 0), delta("r", 1)]
 

@@ -85,6 +85,20 @@ async def until(holds: Callable[[], Awaitable[bool]]) -> None:
         await asyncio.sleep(0)
 
 
+async def a_moment_later() -> None:
+    """Return when real time has moved on, by more than a millisecond.
+
+    Services name their entries by it: what begins again in the same millisecond begins with the same names.
+    """
+    loop = asyncio.get_running_loop()
+    later = loop.time() + 2 * A_MOMENT.total_seconds()
+
+    async def is_over() -> bool:
+        return loop.time() > later
+
+    await until(is_over)
+
+
 class Reader:
     """Somebody who follows a run, in a task of its own."""
 

@@ -24,6 +24,7 @@ from shared.adapters.redis import RedisBus, delete_prefix
 from shared.errors import Unavailable
 from shared.run import RunStatus
 from tests.contract.adapters import Audit, Ports
+from tests.contract.values import a_moment_later
 from tests.support.patience import patiently
 
 
@@ -86,6 +87,7 @@ async def open_real() -> AsyncIterator[Ports]:
 
     async def flush() -> None:
         await delete_prefix(urls.redis, name)
+        await a_moment_later()  # no restart, which this stands for, takes less
 
     async def audit(run_id: str) -> Sequence[Audit]:
         return await audit_of(urls.database, name, run_id)
