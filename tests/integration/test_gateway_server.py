@@ -15,7 +15,7 @@ from gateway.server import Server
 from tests.support.houses import SETTINGS, delta, done, house
 from tests.support.serving import serving
 
-PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
+PATIENCE_S = 60.0  # for a whole test; nothing here waits for a fraction of it
 
 FLOOD = [*(delta(seq, "x" * 8000) for seq in range(1200)), done(1200)]
 """More than all buffers of a connection hold."""
