@@ -7,6 +7,7 @@ the pipe that they print to.
 import contextlib
 import os
 import signal
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
@@ -29,13 +30,43 @@ def end_below(leader: int) -> None:
 MOST_ROUNDS = 50
 
 
+BECOMING_S = 1.0  # a process becomes another program within this, or ends; it takes a thousandth of that
+
+
 def end_marked(name: str, mark: str) -> None:
     """End every process that has this in its environment. Where there is no /proc it cannot be found."""
-    sought = f"{name}={mark}".encode()
+    sought, until = f"{name}={mark}".encode(), time.monotonic() + BECOMING_S
+    while _end_found(sought) and time.monotonic() < until:
+        time.sleep(BECOMING_S / 1000)
+
+
+def _end_found(sought: bytes) -> bool:
+    """End what has this in its environment now; return whether it has to be looked again."""
+    again = False
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if sought in (folder / "environ").read_bytes().split(b"\0"):
+            environment = (folder / "environ").read_bytes()
+            if sought in environment.split(b"\0"):
                 os.kill(int(folder.name), signal.SIGKILL)
+                again = True  # it may have started another meanwhile
+            elif not environment:
+                again = again or _is_becoming(folder)
+    return again
+
+
+_NO_PROGRAM = 0x00200000  # PF_KTHREAD: a thread of the kernel, which never has an environment
+
+
+def _is_becoming(folder: Path) -> bool:
+    """Tell whether a process without an environment may yet have one of ours: in the middle of an exec it has none."""
+    state, flags, began = _standing(folder)
+    return state not in (b"Z", b"X") and not flags & _NO_PROGRAM and began >= _standing(Path("/proc/self"))[2]
+
+
+def _standing(folder: Path) -> tuple[bytes, int, int]:
+    """Return a process's state, its flags, and when it began."""
+    fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+    return fields[0], int(fields[6]), int(fields[19])
 
 
 def _below(leader: int) -> list[int]:
