@@ -78,7 +78,7 @@ def test_a_judge_that_is_killed_takes_its_service_along(deed: str, tmp_path: Pat
     tree = solution_with(tmp_path / "tree", delivery=f"{first}{SLEEPER}pathlib.Path({str(mark)!r}).touch()\n{deed}\n")
     with started("run", "--tree", str(tree)) as running:
         until(mark.exists, "the tree's mark")
-        assert len(running.descendants()) == 2
+        until(lambda: len(running.descendants()) == 2, "service with its sleeper")  # which has no mark while it loads
         running.process.kill()
         assert running.ended()[0] == -signal.SIGKILL
         assert running.left_behind() == []

@@ -136,7 +136,7 @@ class Running:
         """Return the processes that it started and that are there now."""
         return [pid for pid in marked(self.mark) if pid != self.process.pid]
 
-    def left_behind(self, within_s: float = 20.0) -> list[str]:
+    def left_behind(self, within_s: float = 60.0) -> list[str]:
         """Return what is still there of a run that has ended, once that has had time to notice."""
         until = time.monotonic() + within_s
         while (left := self.descendants()) and time.monotonic() < until:

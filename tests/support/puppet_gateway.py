@@ -13,7 +13,7 @@ from gateway import sse
 from gateway.frames import frame
 from shared.events import Event, EventKind, Json, encode_data
 
-WAIT_S = 20.0  # for what is bound to come; only a failing test waits that long
+WAIT_S = 60.0  # for what is bound to come; only a failing test waits that long
 
 CUT = b""
 
