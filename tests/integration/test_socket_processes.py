@@ -13,6 +13,8 @@ from tests.support.dialling import Caller, dialling
 from tests.support.fleet import Fleet, open_fleet
 from tests.support.lines import Frame
 from tests.support.member import Member
+from tests.support.onlooking import question_of
+from tests.support.patience import PATIENCE_S
 from tests.support.real import services_to_break
 from tests.support.runs import a_message, a_run
 
@@ -50,7 +52,7 @@ async def bounded(scene: Coroutine[None, None, None]) -> None:
 async def send(gateway: Member, session_id: str, **fields: str) -> str:
     """Send a message through a gateway; return its run."""
     body = {"session_id": session_id, "text": "hello", **fields}
-    async with httpx.AsyncClient(base_url=base(gateway), trust_env=False) as client:
+    async with http(gateway) as client:
         answer = await client.post("/chat", json=body)
     assert answer.status_code == 202, answer.text
     return str(answer.json()["run_id"])
@@ -61,9 +63,14 @@ def base(gateway: Member) -> str:
     return f"http://{gateway.address}"
 
 
+def http(gateway: Member) -> httpx.AsyncClient:
+    """Return an HTTP client of a gateway."""
+    return httpx.AsyncClient(base_url=base(gateway), trust_env=False, timeout=PATIENCE_S)
+
+
 async def logged(gateway: Member, session_id: str) -> list[tuple[str, int, str]]:
     """Return a session as the store has it: run, seq, kind."""
-    async with httpx.AsyncClient(base_url=base(gateway), trust_env=False) as client:
+    async with http(gateway) as client:
         page = (await client.get(f"/sessions/{session_id}/events")).json()
     assert not page["more"]
     return [(entry["run_id"], entry["seq"], entry["kind"]) for entry in page["events"]]
@@ -94,10 +101,10 @@ def test_a_line_has_what_any_gateway_accepts(play: Callable[[Play], None]) -> No
     async def scene(fleet: Fleet, one: Member, other: Member) -> None:
         async with dialling(base(one), "shared") as first, dialling(base(other), "shared") as second:
             assert (await first.frame())["kind"] == (await second.frame())["kind"] == "session_opened"
-            active = await send(other, "shared")
-            await first.until("delta", active)
+            active = await send(other, "shared", text="#ask")
+            await first.until("question", active)  # it does not end by itself
             waiting = await send(one, "shared", if_active="enqueue")
-            async with httpx.AsyncClient(base_url=base(other), trust_env=False) as client:
+            async with http(other) as client:
                 assert (await client.post(f"/runs/{waiting}/cancel")).status_code == 200
             last = await send(other, "shared", if_active="interrupt")
             await through([active, waiting, last], [first, second])
@@ -117,8 +124,8 @@ def test_a_line_goes_on_at_another_gateway(play: Callable[[Play], None], ending:
     async def scene(fleet: Fleet, one: Member, other: Member) -> None:
         doomed = await fleet.hire("gateway")
         async with dialling(base(doomed), ending) as caller:
-            run_id = await send(doomed, ending)
-            await caller.until("delta", run_id)
+            run_id = await send(doomed, ending, text="#ask")
+            asked = (await caller.until("question", run_id))[-1]  # it does not end before it is answered
             if ending == "killed":
                 await fleet.dismiss(doomed)
             else:
@@ -127,6 +134,7 @@ def test_a_line_goes_on_at_another_gateway(play: Callable[[Play], None], ending:
             assert code == (1006 if ending == "killed" else 1001)
         async with dialling(base(one), ending, True, cursor=caller.cursor) as again:
             assert (await again.frame())["cursor"] == caller.cursor
+            await again.say({"type": "answer", "question_id": question_of(asked), "text": "the green one"})
             while again.frames[-1]["kind"] != "done":
                 await again.frame()
         assert told(caller.frames) + told(again.frames) == await logged(one, ending)
@@ -165,13 +173,16 @@ def _timeless(frame: Frame) -> Frame:
 
 async def held_run(fleet: Fleet, session_id: str) -> str:
     """Return a run of the session that is executed by nobody but the test."""
-    for number in range(10):
-        opened, message = a_run(f"{session_id}-{number}", session_id), a_message(f"m-{number}", session_id)
-        await fleet.ports.store.open_run(opened, message)
+    for worker in fleet.workers:
+        worker.pause()  # a sweep would find it
+    try:
+        await fleet.ports.store.open_run(a_run(f"{session_id}-0", session_id), a_message("m", session_id))
         claim = await fleet.ports.store.claim("test", timedelta(minutes=5), session_id)
-        if claim is not None:
-            return claim.run.id
-    raise AssertionError("a worker has always been faster")
+    finally:
+        for worker in fleet.workers:
+            worker.resume()
+    assert claim is not None
+    return claim.run.id
 
 
 def test_an_answer_counts_once_whichever_way_it_comes(play: Callable[[Play], None]) -> None:
@@ -189,7 +200,7 @@ def test_an_answer_counts_once_whichever_way_it_comes(play: Callable[[Play], Non
             answered = (await caller.until("answered"))[-1]
             assert answered["data"] == {"question_id": "q", "counted": True, "text": "yes"}
         assert await fleet.ports.marks.read(run_id) == {Mark.ANSWER}
-        async with httpx.AsyncClient(base_url=base(other), trust_env=False) as client:
+        async with http(other) as client:
             late = await client.post(f"/runs/{run_id}/answers", json={"question_id": "q", "text": "no"})
         assert (late.status_code, late.json()["answer"]) == (409, "yes")
 
