@@ -1,5 +1,6 @@
 """What comes in: bodies and fields, read within bounds and refused with the field's name."""
 
+import asyncio
 import json
 import re
 from dataclasses import dataclass
@@ -37,10 +38,10 @@ async def read_chat(request: Request, settings: Settings) -> ChatRequest:
     """Read and check the body of `POST /chat`. A missing message id is made up, a missing user is "anonymous".
 
     Raises:
-        Refused: 413 or 400.
+        Refused: 413, 408 or 400.
         InvalidField: 422.
     """
-    fields = await _read_fields(request, settings.max_body, _CHAT)
+    fields = await _read_fields(request, settings, _CHAT)
     return ChatRequest(
         check_id("session_id", _required(fields, "session_id")),
         _check_text(_required(fields, "text"), settings.max_text),
@@ -62,10 +63,10 @@ async def read_answer(request: Request, settings: Settings) -> AnswerRequest:
     """Read and check the body of `POST /runs/{run_id}/answers`.
 
     Raises:
-        Refused: 413 or 400.
+        Refused: 413, 408 or 400.
         InvalidField: 422.
     """
-    return check_answer(await _read_fields(request, settings.max_body, _ANSWER), settings)
+    return check_answer(await _read_fields(request, settings, _ANSWER), settings)
 
 
 def check_answer(fields: dict[str, Json], settings: Settings) -> AnswerRequest:
@@ -117,16 +118,21 @@ def _check_text(value: Json, most: int) -> str:
     return text
 
 
-async def _read_body(request: Request, most: int) -> bytes:
+async def _read_body(request: Request, settings: Settings) -> bytes:
+    most, timeout_s = settings.max_body, settings.request_timeout.total_seconds()
     announced = request.headers.get("content-length", "")
     if announced.isascii() and announced.isdigit() and int(announced[:18]) > most:
         raise _too_large(most)
     body = bytearray()
     try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > most:
-                raise _too_large(most)
+        async with asyncio.timeout(timeout_s):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > most:
+                    raise _too_large(most)
+    except TimeoutError as late:
+        detail = f"the body was not complete after {timeout_s:g} s"
+        raise Refused(HTTPStatus.REQUEST_TIMEOUT, detail, field="body") from late
     except ClientDisconnect as left:
         raise Refused(HTTPStatus.BAD_REQUEST, "the body ended before it was complete", field="body") from left
     return bytes(body)
@@ -136,9 +142,9 @@ def _too_large(most: int) -> Refused:
     return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the body is larger than {most} bytes", field="body")
 
 
-async def _read_fields(request: Request, most: int, known: frozenset[str]) -> dict[str, Json]:
+async def _read_fields(request: Request, settings: Settings, known: frozenset[str]) -> dict[str, Json]:
     try:
-        fields = parse_object(await _read_body(request, most))
+        fields = parse_object(await _read_body(request, settings))
     except ValueError as error:
         raise Refused(HTTPStatus.BAD_REQUEST, f"the body is {error}", field="body") from error
     unknown = fields.keys() - known

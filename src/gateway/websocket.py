@@ -19,8 +19,8 @@ from websockets.frames import Frame
 from websockets.http11 import Request
 from websockets.protocol import State
 
+from gateway.connection import abort
 from gateway.line import BATCH
-from gateway.server import abort
 from gateway.waiter import ABORT
 from shared.envelope import CloseCode
 
