@@ -162,7 +162,8 @@ def traces(urls: Urls) -> tuple[set[bytes], set[str]]:
 @pytest.mark.parametrize("how", ["ends", "is interrupted"])
 def test_nothing_is_left_on_somebodys_services(how: str, tmp_path: Path) -> None:
     """A run works under a prefix and a schema of its own, removes both, and touches nothing else."""
-    urls, mine = real_urls(), own_name()
+    services, mine = services_to_break(), own_name()  # which nobody else works on at the same time
+    urls = Urls(services.redis_url, services.database_url)
     with redis.Redis.from_url(urls.redis, protocol=3, socket_timeout=30) as client:
         client.set(f"{mine}:selfcheck_x", "kept")
         before = traces(urls)

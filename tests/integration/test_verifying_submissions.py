@@ -2,7 +2,6 @@
 
 import json
 import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -95,9 +94,10 @@ def test_a_verdict_is_the_commands(mutant: Mutant, tmp_path: Path) -> None:
 
 def test_the_command_judges_those_that_are_named(tmp_path: Path) -> None:
     """It prints a line for each, and writes its states and symptoms; nothing of it stays behind. Tests need not run."""
-    file = tmp_path / "verify.json"
-    before = {*Path(tempfile.gettempdir()).glob("koda-verify-*")}
-    with started("verify", "if-for-while", "--json", str(file), program=WITHOUT_PYTEST) as running:
+    file, temporary = tmp_path / "verify.json", tmp_path / "temporary"
+    temporary.mkdir()
+    asked = ("verify", "if-for-while", "--json", str(file))
+    with started(*asked, program=WITHOUT_PYTEST, changes={"TMPDIR": str(temporary)}) as running:
         code, said, err = running.ended()
         assert running.left_behind() == []
     assert (code, err) == (0, "")
@@ -105,7 +105,7 @@ def test_the_command_judges_those_that_are_named(tmp_path: Path) -> None:
     submission = {"name": "if-for-while", "exercise": 2, "complaint": ""}
     seen = {"states": {"2": "failed"}, "symptoms": {"2": "if-for-while"}}
     assert json.loads(file.read_bytes())["submissions"] == [{**submission, **seen}]
-    assert {*Path(tempfile.gettempdir()).glob("koda-verify-*")} <= before
+    assert [*temporary.iterdir()] == []
 
 
 def test_a_name_that_none_has_is_a_mistake() -> None:
