@@ -51,13 +51,13 @@ class Stage:
 
 
 @contextmanager
-def open_stage() -> Iterator[Stage]:
-    """Open a stage on services that may be broken. Skips like `services_to_break`."""
+def open_stage(**given: str) -> Iterator[Stage]:
+    """Open a stage on services that may be broken, with a fleet's settings. Skips like `services_to_break`."""
     services = services_to_break()
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
-            yield Stage(runner.run(stack.enter_async_context(open_fleet(services))), runner)
+            yield Stage(runner.run(stack.enter_async_context(open_fleet(services, **given))), runner)
         finally:
             runner.run(stack.aclose())
 
