@@ -71,7 +71,7 @@ def watching(
     """Watch a tree while the block lasts. It ends by itself when something that is waited for is never said."""
     changes = {**changes, "SELFCHECK_HOME": str(home), "PYTHONUTF8": "1", "COLUMNS": "300"}
     with started("watch", "--tree", str(tree), *options, changes=changes) as running:
-    X
+        end = threading.Timer(3 * LONGEST_S, running.process.kill)
         end.start()
         try:
             yield Watched(tree, home, running)
