@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import quote
 
 import pytest
 from psycopg import AsyncConnection, sql
@@ -134,6 +135,24 @@ def test_a_schema_without_a_plain_name_is_refused(schema: str) -> None:
 async def refused(schema: str) -> None:
     """Open a store under a name that is none."""
     await PostgresStore.open("postgresql://127.0.0.1:1/x", schema=schema, clock=SystemClock())
+
+
+@pytest.mark.parametrize("default", [r"repeatable\ read", "serializable"])
+def test_a_statement_that_waits_goes_on_with_what_is_then(default: str) -> None:
+    """Whatever isolation a database has for its default: a message that waits for a row of its run joins the run."""
+
+    async def test() -> None:
+        url, options = real_urls().database, quote(f"-c default_transaction_isolation={default}")
+        async with opened(f"{url}{'&' if '?' in url else '?'}options={options}") as here:
+            await started(here.store)
+            async with here.other.transaction():
+                await here.ask("UPDATE {schema}.runs SET updated_at = now()")
+                joining = asyncio.create_task(here.store.join_run("r", a_message("m2")))
+                await here.somebody_waits()
+            joined = await joining
+            assert joined is not None and joined.merged
+
+    run(test())
 
 
 # Addresses and rights
