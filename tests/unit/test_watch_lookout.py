@@ -78,9 +78,10 @@ class Posted:
 
 
 def touch(tree: Path) -> None:
-    """Write a file, one character longer each time."""
-    with (tree / "lifecycle.py").open("a", encoding="utf-8") as file:
-        file.write("#")
+    """Write a file, one character longer each time. In one step: who looks in the middle of two sees two changes."""
+    file, beside = tree / "lifecycle.py", tree / "beside"
+    beside.write_text(f"{file.read_text('utf-8')}#", "utf-8")
+    beside.replace(file)
 
 
 def test_what_is_announced_is_posted(tree: Path, library: FakeLibrary) -> None:
