@@ -1,6 +1,7 @@
 """Which model answers, and what one behind a server needs to be told."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,14 @@ from worker.models.scripted import ScriptedModel
 
 KEY = "sk-Secret_0123/+=:|"
 LOCAL = "http://127.0.0.1:1/v1"
+
+
+@pytest.fixture(autouse=True)
+def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have nobody's proxies and certificates looked for: a client reads them when it is made."""
+    for name in [*os.environ]:
+        if name.lower().endswith("_proxy") or name.startswith("SSL_CERT_"):
+            monkeypatch.delenv(name)
 
 
 def chosen(**environment: str) -> type[Model]:

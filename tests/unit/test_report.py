@@ -50,6 +50,12 @@ def _unicode_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(report, "plain", lambda: False)
 
 
+@pytest.fixture(autouse=True)
+def _without_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REDIS_URL", "DATABASE_URL"):  # where they are named, what is to be typed is more
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.mark.parametrize(("number", "words"), [(number, words) for number, (_, words) in SEEN.items()])
 def test_a_check_that_passed_says_what_was_seen(number: int, words: str) -> None:
     """One line: its number, its name, the proof in a few words."""
@@ -62,7 +68,7 @@ def test_a_check_that_passed_says_what_was_seen(number: int, words: str) -> None
     [
         (State.TODO, "○", "to do"),
         (State.FAILED, "✗", "failed"),
-        (State.BLOCKED, "◌", "blocked by exercise 1 and 3"),
+        (State.BLOCKED, "◌", "blocked by exercises 1 and 3"),
         (State.CRASHED, "!", "crashed"),
         (State.HUNG, "∞", "hung"),
         (State.ENVIRONMENT, "?", "environment"),
@@ -141,6 +147,7 @@ def test_a_blocked_check_says_by_whom_and_that_its_own_is_right() -> None:
         report.show_details, document(replace(FAILED, status=State.BLOCKED, blocked_by=(1,))), [], Around(), width=200
     )
     assert "  blocked by  exercise 1: with the solution's there, this check passes; yours is right\n" in text
+    assert "  open  " not in text
 
 
 STEPS = (

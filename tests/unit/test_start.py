@@ -69,7 +69,7 @@ def test_a_folder_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch, tm
 
 def test_nobody_stands_in_for_a_tree_that_does_not_load(tmp_path: Path) -> None:
     """One broken file stops the process; the judge alone fills gaps from the solution."""
-    (tmp_path / "lifecycle.py").write_text((_ROOT / "solution" / "lifecycle.py").read_text())
+    (tmp_path / "lifecycle.py").write_bytes((_ROOT / "solution" / "lifecycle.py").read_bytes())
     (tmp_path / "delivery.py").write_text("def resume_from(:\n")
     with pytest.raises(Misconfigured, match=r"delivery\.py:1 is not Python"):
         start_from({**_URLS, "KODA_TREE": str(tmp_path)})
