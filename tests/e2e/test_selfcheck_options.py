@@ -14,15 +14,18 @@ from selfcheck import trees
 from selfcheck.symptoms import question
 from selfcheck.texts import text
 from shared.events import Json
-from tests.support.judging import SOLUTION, STARTER, Running, judge, solution_with, started, until
+from tests.support.judging import (
+    SOLUTION,
+    STARTER,
+    STOPS_ITS_JUDGE_AT_5,
+    Running,
+    judge,
+    solution_with,
+    started,
+    until,
+)
 
-HANGS_AT_5 = """
-_before = resume_from
-def resume_from(last_event_id):
-    while last_event_id == "5": pass
-    return _before(last_event_id)
-"""
-HANGS = "while True: pass\n"
+STOPS_ITS_JUDGE = "import os\nwhile b'checks' not in open({!r}, 'rb').read(): pass\nos.kill(os.getppid(), 19)\n"
 
 
 def said(*arguments: str, **changes: str) -> tuple[int, str, str]:
@@ -76,7 +79,7 @@ def states_in(file: Path) -> list[tuple[int, str]]:
 def test_a_kill_loses_no_result(tmp_path: Path) -> None:
     """Each is in the file before it is shown, and the file is a whole one; how many there will be is known."""
     file = tmp_path / "results.json"
-    tree = solution_with(tmp_path / "tree", delivery=HANGS_AT_5)
+    tree = solution_with(tmp_path / "tree", delivery=STOPS_ITS_JUDGE_AT_5)
     with started("run", "--tree", str(tree), "--json", str(file)) as running:
         running.until_it_says("3 two waiters")
         running.process.kill()
@@ -90,7 +93,7 @@ def test_older_results_are_gone_before_anything_is_played(tmp_path: Path) -> Non
     """Nobody takes them for those of a run that did not get as far."""
     file = tmp_path / "results.json"
     file.write_text('{"passed":6}', "utf-8")
-    tree = solution_with(tmp_path / "tree", delivery=HANGS)
+    tree = solution_with(tmp_path / "tree", delivery=STOPS_ITS_JUDGE.format(str(file)))
     with started("run", "--tree", str(tree), "--json", str(file)) as running:
         until(lambda: "checks" in results_in(file), "new results")
         running.process.kill()

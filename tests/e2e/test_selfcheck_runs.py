@@ -6,7 +6,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.support.judging import SOLUTION, STARTER, Judged, TwoAtOnce, judge, rooms, solution_with, started, tree_with
+from tests.support.judging import (
+    SOLUTION,
+    STARTER,
+    STOPS_ITS_JUDGE_AT_5,
+    Judged,
+    TwoAtOnce,
+    judge,
+    rooms,
+    solution_with,
+    started,
+    tree_with,
+)
 from tests.support.real import real_urls
 
 TURNS = """
@@ -19,13 +30,6 @@ def resume_from(last_event_id):
     return _right(last_event_id) if _turn else 0
 """
 """Right at every other time that it is loaded."""
-
-HANGS_AT_5 = """
-_before = resume_from
-def resume_from(last_event_id):
-    while last_event_id == "5": pass
-    return _before(last_event_id)
-"""
 
 
 def left_by(home: Path) -> dict[str, str]:
@@ -135,7 +139,7 @@ def cases(file: Path) -> dict[str, list[str]]:
 
 def test_junit_is_written_after_every_check(tmp_path: Path) -> None:
     """A kill loses nothing, and what was not played is skipped."""
-    file, tree = tmp_path / "out.xml", solution_with(tmp_path / "tree", delivery=HANGS_AT_5)
+    file, tree = tmp_path / "out.xml", solution_with(tmp_path / "tree", delivery=STOPS_ITS_JUDGE_AT_5)
     with started("run", "--tree", str(tree), "--junit", str(file)) as running:
         running.until_it_says("3 two waiters")
         running.process.kill()

@@ -42,6 +42,15 @@ _OURS: Final = frozenset(
     {"MOCK", "SELFTEST", "REDIS_URL", "DATABASE_URL", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "PYTHONUNBUFFERED"}
 )
 
+STOPS_ITS_JUDGE_AT_5: Final = """
+import os
+_before = resume_from
+def resume_from(last_event_id):
+    os.kill(os.getppid(), 19) if last_event_id == "5" else None
+    return _before(last_event_id)
+"""
+"""Behind a delivery.py: whoever kills the judge in the middle of check 4 has all the time in the world for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
