@@ -54,9 +54,9 @@ async def command(bus: RedisBus, *words: Argument) -> Reply:
     return await bus.server.command(*words)
 
 
-async def connections(bus: RedisBus) -> list[str]:
-    """Return the bus's own lines of the server's CLIENT LIST."""
-    reply = await command(bus, "CLIENT", "LIST")
+async def connections(bus: RedisBus, asked: RedisBus | None = None) -> list[str]:
+    """Return the bus's own lines of the server's CLIENT LIST, asked for over this bus or another."""
+    reply = await command(asked or bus, "CLIENT", "LIST")
     assert isinstance(reply, bytes)
     return [line for line in reply.decode().splitlines() if f" name={bus.prefix}:" in line]
 
@@ -464,6 +464,32 @@ def test_deleting_a_prefix_leaves_all_other_keys() -> None:
             assert [await star.queue.depth(), await other.queue.depth()] == [0, 1]
             await delete_prefix(real_urls().redis, name)
             assert await other.queue.depth() == 1
+
+    run(test())
+
+
+def test_a_server_that_has_become_a_replica_is_left() -> None:
+    """Each connection that is refused a write is given up: behind the address there may be another server by now."""
+
+    async def test() -> None:
+        url = services_to_break().redis_url
+        async with opened(url) as bus, opened(url) as beside:
+            await bus.queue.take("w", 1, timedelta(milliseconds=1))
+            before = {line.split()[0] for line in await connections(bus, asked=beside)}
+            assert len(before) == 2
+            await command(beside, "REPLICAOF", "127.0.0.1", "1")
+            try:
+                with pytest.raises(Unavailable, match="read only replica"):
+                    await bus.output.append(deltas("r", 0, 1), 1)
+                with pytest.raises(Unavailable, match="read only replica"):
+                    await bus.queue.take("w", 1, timedelta(milliseconds=1))
+            finally:
+                await command(beside, "REPLICAOF", "NO", "ONE")
+            assert await bus.output.append(deltas("r", 0, 1), 1) == frozenset()
+            await bus.queue.put("s")
+            assert [each.session_id for each in await bus.queue.take("w", 1, timedelta(seconds=1))] == ["s"]
+            after = {line.split()[0] for line in await connections(bus, asked=beside)}
+            assert len(after) == 2 and not after & before
 
     run(test())
 

@@ -22,7 +22,7 @@ from redis.asyncio.connection import AbstractConnection, BlockingConnectionPool,
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from shared.adapters.redis.pipe import ANSWER_S, CONNECT_S, Pipe
+from shared.adapters.redis.pipe import ANSWER_S, CONNECT_S, Pipe, is_demoted
 from shared.adapters.redis.protocol import Argument, Reply, pack
 from shared.errors import Misconfigured, Unavailable
 
@@ -197,6 +197,8 @@ class Line:
             answers = [await self._answer() for _ in range(replies)]  # all of them: none may be left for the next call
         for answer in answers:
             if isinstance(answer, exceptions.ResponseError):
+                if is_demoted(answer):
+                    await self._connection.disconnect(nowait=True)
                 raise answer
         return [answer for answer in answers if not isinstance(answer, exceptions.ResponseError)]
 

@@ -128,6 +128,8 @@ class Exchange:
                     reply: Reply = await self._connection.read_response(timeout=math.inf)
                 except exceptions.ResponseError as refusal:
                     _settle(self._waiting.popleft(), refusal)
+                    if is_demoted(refusal):
+                        return
                 else:
                     future = self._waiting.popleft()
                     if not future.done():
@@ -140,6 +142,14 @@ class Exchange:
             for future in self._waiting:
                 _settle(future, lost)
             await self._connection.disconnect(nowait=True)
+
+
+def is_demoted(refusal: exceptions.ResponseError) -> bool:
+    """Tell whether a server refuses to be written to: another has taken its place, and a new connection finds that one.
+
+    Before Redis 7, a script's refusal is quoted in an error of the script.
+    """
+    return isinstance(refusal, exceptions.ReadOnlyError) or "-READONLY" in str(refusal)
 
 
 def _settle(future: "asyncio.Future[Reply]", error: Exception) -> None:
