@@ -16,7 +16,7 @@ import pytest
 from redis import Redis
 
 from tests.support.judging import LONGEST_S, SOLUTION, Running, judge, solution_with, started, tree_with, until
-from tests.support.real import Urls, real_urls
+from tests.support.real import Urls, services_to_break
 
 ROW = re.compile(r"  \S (\d) .{24} (.+?) +\d\d:\d\d:\d\d(.*)")
 
@@ -159,7 +159,8 @@ def traces(urls: Urls) -> tuple[set[bytes], set[str]]:
 
 def test_real_services_are_watched_in_the_same_way(tmp_path: Path) -> None:
     """At each save, by services that start then; a round that is cancelled leaves nothing there either."""
-    urls = real_urls()
+    services = services_to_break()  # which nobody else works on at the same time
+    urls = Urls(services.redis_url, services.database_url)
     before = traces(urls)
     mark = tmp_path / "mark"
     changes = {"MOCK": "", "REDIS_URL": urls.redis, "DATABASE_URL": urls.database}
