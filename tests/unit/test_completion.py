@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.events import Json, decode_data
+from shared.shortening import shortened
 from tests.support.calm import calm
 from worker.models.completion import Completion
 from worker.models.port import Finished, FinishReason, Fragment, Piece, ToolCall, Usage, Working
@@ -272,6 +273,7 @@ def test_what_a_call_says_can_be_stored() -> None:
         call(0, "x", "f", '{"a":1}{"a":2}'),
         call(0, "x", "f", '{"a":NaN}'),
         call(0, "x", "f", '{"a":' + "[" * 100_000),
+        call(0, "x", "f", '{"a":' + "[" * 100 + "]" * 100 + "}"),
         call(0, "x", "f", '{"a":"\\ud83d"}'),
         call(0, "x", None, "{}"),
         call(0, "x"),
@@ -281,6 +283,13 @@ def test_what_a_call_says_can_be_stored() -> None:
 def test_half_a_call_is_no_call(part: str, reason: str) -> None:
     """Cut short, or garbled by the model: none of it is passed on, and another try may go better."""
     assert refusal(part, chunk({}, reason)) == ("the model wrote a tool call that cannot be read", False)
+
+
+def test_what_is_passed_on_can_be_looked_into() -> None:
+    """Arguments of a hundred levels are; whoever shows a run cuts what is long in them, level by level."""
+    (whole,) = called(call(0, "x", "f", '{"a":' + "[" * 99 + "]" * 99 + "}"))
+    arguments = decode_data(whole.arguments)
+    assert shortened(arguments) == arguments
 
 
 @calm

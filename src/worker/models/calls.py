@@ -4,13 +4,18 @@ OpenAI numbers the calls of a reply and repeats nothing; servers that imitate it
 out, or give one call a new id in every delta. What all have in common: the first delta of a call names its function.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 import msgspec
 
+from shared.events import Json
 from shared.text import clean
 from worker.models.port import ToolCall
 from worker.models.refusal import Refused
+
+MOST_NESTED: Final = 100  # levels of arguments; whoever shows a run looks into them, and has only so much of a stack
 
 
 class _Function(msgspec.Struct):
@@ -62,7 +67,7 @@ class Calls:
         """Return the calls in the order of their beginnings, each under a key of its own.
 
         Raises:
-            Refused: one has no name, or its arguments are not a JSON object (cut short, for example).
+            Refused: one has no name, or its arguments are no JSON object (cut short, for example) or a bottomless one.
         """
         complete: dict[str, ToolCall] = {}
         for number, call in enumerate(self._calls):
@@ -86,6 +91,24 @@ def _begins(delta: ToolDelta, call: _Call) -> bool:
 
 def _is_object(text: str) -> bool:
     try:
-        return isinstance(msgspec.json.decode(text), dict)
+        decoded: Json = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeEncodeError):
         return False
+    return isinstance(decoded, dict) and not _is_too_deep(decoded)
+
+
+def _is_too_deep(value: Json) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED):
+        level = [inner for each in level for inner in _inside(each)]
+    return bool(level)
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    match value:
+        case dict():
+            return value.values()
+        case list():
+            return value
+        case _:
+            return ()
