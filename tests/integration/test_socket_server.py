@@ -22,12 +22,19 @@ from tests.support.lines import brief, full_log
 from tests.support.processes import running
 from tests.support.serving import held, serving, until_held, until_left
 
-PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
+PATIENCE_S = 60.0  # for a whole test; nothing here waits for a fraction of it
 
 FLOOD = [*(delta(seq, "x" * 8000) for seq in range(1200)), done(1200)]
 """More than all buffers of a connection hold."""
 
 TOO_BIG = b"frame with 1048576 bytes exceeds limit of 65536 bytes"
+
+
+@pytest.fixture(autouse=True)
+def goodbye(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give every client the time that it needs to take a goodbye, on a busy machine too."""
+    monkeypatch.setattr("gateway.websocket.GOODBYE_S", 2 * PATIENCE_S)
+
 
 Runner = Callable[[Coroutine[None, None, None]], None]
 runners = pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
@@ -92,7 +99,7 @@ def test_a_conversation_goes_over_one_connection(runner: Runner) -> None:
 
 def http(port: int) -> httpx.AsyncClient:
     """Return an HTTP client of a gateway."""
-    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False)
+    return httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=PATIENCE_S)
 
 
 async def send(client: httpx.AsyncClient) -> str:
