@@ -16,7 +16,7 @@ from client.projection import SessionView, reduce
 from client.reading import from_page, from_stream
 from selfcheck.serving import serving
 
-LIFE_S = 60.0
+LIFE_S = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_a_line_carries_an_agent_and_what_comes_next(gateway: str) -> None:
 
     What the front end has then is what streams and pages lead to.
     """
-    with front_end(gateway, "s") as front, httpx.Client(base_url=gateway, trust_env=False) as client:
+    with front_end(gateway, "s") as front, httpx.Client(base_url=gateway, trust_env=False, timeout=LIFE_S) as client:
         assert next(front.arrivals) == SessionOpened("")
         send(client, "s", "#agent")
         front.answer("the same lamp")
@@ -135,7 +135,7 @@ def test_all_who_watch_are_asked(gateway: str) -> None:
     with (
         front_end(gateway, "t") as first,
         front_end(gateway, "t") as second,
-        httpx.Client(base_url=gateway, trust_env=False) as client,
+        httpx.Client(base_url=gateway, trust_env=False, timeout=LIFE_S) as client,
     ):
         send(client, "t", "#ask")
         asked = first.until(ShowQuestion)

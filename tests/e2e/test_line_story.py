@@ -76,7 +76,7 @@ def in_memory() -> Iterator[Play]:
             base = service.url("gateway")
 
             async def scened(scene: Scene) -> None:
-                async with httpx.AsyncClient(base_url=base, trust_env=False) as client:
+                async with httpx.AsyncClient(base_url=base, trust_env=False, timeout=PATIENCE_S) as client:
                     try:
                         await bounded(scene(House(lambda: [base], client)))
                     finally:

@@ -46,7 +46,7 @@ from tests.support.lines import full_log
 from tests.support.processes import nobody
 from tests.support.serving import serving
 
-PATIENCE_S = 30.0  # for a whole test; nothing here waits for a fraction of it
+PATIENCE_S = 60.0  # for a whole test; nothing here waits for a fraction of it
 
 READY = '{"v":1,"type":"ready","kind":"session_opened","cursor":"","data":{"ping_every_s":9,"pong_wait_s":9}}'
 FIRST = '{"v":1,"type":"event","cursor":"0-0","run_id":"r","seq":0,"kind":"delta","message":"…","data":{"text":"a"}}'

@@ -26,7 +26,7 @@ PLOTS: Final = ("plain", "merge", "interrupt", "enqueue", "cancel", "cut", "late
 """What happens besides, when some frames have come: a message, the stop button, a lost socket, another onlooker."""
 
 TRY_EVERY_S: Final = 0.2
-END_S: Final = 90.0
+END_S: Final = 300.0  # a run ends when its owners are left alone for as long as it takes, and that is chance
 
 
 class Agents:
@@ -73,7 +73,7 @@ class Agents:
                 run_ids = {await self._send(session_id, 0, text)}
                 await _comes_to(onlookers[0], chance.randint(0, 20))
                 run_ids |= await self._turn(plot, session_id, *run_ids)
-                ended = await until("all has ended", lambda: self._ended(session_id, len(run_ids)))
+                ended = await until("all has ended", lambda: self._ended(session_id, len(run_ids)), END_S)
                 for onlooker in onlookers:
                     await onlooker.told_ends(ended)
         except (TimeoutError, AssertionError) as stuck:

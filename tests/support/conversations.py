@@ -28,7 +28,7 @@ who loses everything but what it was given."""
 
 TRY_EVERY_S: Final = 0.2
 TRY_S: Final = 60.0
-END_S: Final = 90.0
+END_S: Final = 300.0
 
 
 class Sent(msgspec.Struct):

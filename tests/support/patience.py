@@ -9,26 +9,26 @@ from shared.errors import Unavailable
 
 T = TypeVar("T")
 
-PATIENCE_S: Final = 30.0
+PATIENCE_S: Final = 60.0
 """How long anything may take before a test fails; nothing takes a fraction of it."""
 
 ASK_EVERY_S: Final = 0.02
 
 
-async def until(what: str, ask: Callable[[], Awaitable[T | None]]) -> T:
+async def until(what: str, ask: Callable[[], Awaitable[T | None]], patience_s: float = PATIENCE_S) -> T:
     """Ask for a state of other processes until there is one: an answer that is not None.
 
     Raises:
-        AssertionError: there was none within `PATIENCE_S`.
+        AssertionError: there was none within `patience_s`.
     """
     loop = asyncio.get_running_loop()
-    deadline = loop.time() + PATIENCE_S
+    deadline = loop.time() + patience_s
     while True:
         with suppress(Unavailable):  # a service that was restarted: our own connections were lost, too
             answer = await ask()
             if answer is not None:
                 return answer
-        assert loop.time() < deadline, f"waited for {PATIENCE_S:g} s, in vain: {what}"
+        assert loop.time() < deadline, f"waited for {patience_s:g} s, in vain: {what}"
         await lapse(ASK_EVERY_S)
 
 
