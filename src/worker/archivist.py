@@ -25,8 +25,12 @@ class Archivist:
 
     async def sweep(self) -> int:
         """Archive some of the runs that are older than the retention, and return how many."""
+        try:
+            ended_before = self._clock.now() - self._settings.retention
+        except OverflowError:
+            return 0  # before there were years: who keeps everything says so
         archived = 0
-        for run_id in await self._store.archivable(self._clock.now() - self._settings.retention, AT_ONCE):
+        for run_id in await self._store.archivable(ended_before, AT_ONCE):
             archived += await self._store.archive(run_id, await self._text(run_id))
         if archived:
             note(log, "runs_archived", runs=archived)

@@ -52,6 +52,19 @@ def test_old_runs_become_one_text() -> None:
     play(scene())
 
 
+def test_a_retention_may_be_longer_than_there_are_years() -> None:
+    """Whoever wants to keep everything sets the largest duration there is; nothing is archived, and nothing fails."""
+
+    async def scene() -> None:
+        clock = MovedClock()
+        store = MemoryStore(clock)
+        await end_a_run(store, "r", [a_delta("r", 0), a_done("r", 1)])
+        settings = Settings.from_environment({"KODA_RETENTION": "999999999h"})
+        assert await Archivist(store, clock, settings).sweep() == 0
+
+    play(scene())
+
+
 def test_two_archivists_archive_a_run_once() -> None:
     """Sweeps of several processes at once: each run is archived by one of them, and its text is whole."""
 
