@@ -74,9 +74,14 @@ def _interview(folder: Path, lang: Lang) -> str:
 
 
 def _experiment(folder: Path, lang: Lang) -> str:
-    """Two gateways share one stream. What took hundredths of a second reads 0.01, what the guard ended 1.00."""
+    """Two gateways share one stream. As it is, it takes hundredths of a second, or the time of a busy machine: 0.01.
+
+    What the guard ended reads 1.00, as long as it may have taken.
+    """
     said = _said(folder, lang, "experiment", "consumer-group", "--no-wait")
-    return re.sub(r"(?<!\d)(\d)\.\d\d(?= s\b| 秒)", lambda took: "0.01" if took[1] == "0" else "1.00", said)
+    as_it_is, broken = re.findall(r"\d+\.\d\d(?= s\b| 秒)", said)
+    assert float(broken) >= 1, "the guard has to lose its patience"
+    return said.replace(as_it_is, "0.01", 1).replace(broken, "1.00", 1)
 
 
 def _grade(folder: Path, lang: Lang) -> str:
