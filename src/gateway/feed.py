@@ -38,6 +38,10 @@ CHUNK: Final = 128 * 1024
 """Bytes that are sent at once, give or take a frame: so much may wait in the server for a client that does not read."""
 
 
+PAUSE_S: Final = 0.01
+"""The least time until the store is asked again for what it has not got, also where writers flush at once."""
+
+
 class Common:
     """What all feeds of a gateway have in common."""
 
@@ -170,7 +174,7 @@ class Feed:
         if now >= self._patience_ends() - EARLY_S:
             self._give_up("missing", f"event {missing} is neither on the stream nor in the store; reconnect")
         # Too many are held, but the writer may not have flushed yet: wait for that before asking again.
-        self._mend_again_at = now + self._common.settings.flush_every.total_seconds()
+        self._mend_again_at = now + max(self._common.settings.flush_every.total_seconds(), PAUSE_S)
 
     def _patience_ends(self) -> float:
         since = self._guard.hole_since

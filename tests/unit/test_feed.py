@@ -428,6 +428,22 @@ def test_the_store_is_not_asked_for_each_arrival() -> None:
     run(main())
 
 
+def test_the_store_has_a_pause_where_writers_flush_at_once() -> None:
+    """A flush's time of nothing is none between two looks for what is missing: a hundred a second are enough."""
+
+    async def main() -> None:
+        gateway = house(store=HookedStore, settings=replace(SETTINGS, flush_every=timedelta(0), reorder_limit=0))
+        assert isinstance(gateway.store, HookedStore)
+        await gateway.streaming()
+        async with watching(gateway):
+            before = gateway.store.pages
+            await gateway.publish(delta(1))
+            await pass_time(0.105)
+            assert gateway.store.pages - before == 11
+
+    run(main())
+
+
 def test_a_hole_that_stays_open_is_filled_from_the_store() -> None:
     """What is missing on the stream for two seconds is taken from the store, and the stream goes on (O2)."""
 
