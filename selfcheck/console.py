@@ -3,8 +3,10 @@
 import codecs
 import os
 import sys
+from collections.abc import Iterable, Iterator
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook
+from rich.segment import Segment
 
 from selfcheck.texts import Words
 
@@ -24,6 +26,46 @@ for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="spelled")
 
 
+class Trimmed:
+    """What is to be shown, without the spaces that fill its lines up to an edge: a file would keep them."""
+
+    def __init__(self, whole: ConsoleRenderable) -> None:
+        self._whole = whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        """Yield the segments. The spaces of an unfinished line stay: behind a prompt somebody types."""
+        return trimmed(console.render(self._whole, options))
+
+
+class _Trimming(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [Trimmed(each) for each in renderables]
+
+
+def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Return segments without the spaces that stand before the end of a line."""
+    line: list[Segment] = []
+    for segment in segments:
+        if segment.control or "\n" not in segment.text:
+            line.append(segment)
+            continue
+        *ended, begun = segment.text.split("\n")
+        for part in ended:
+            yield from _without_last_spaces([*line, Segment(part, segment.style)])
+            yield Segment("\n")
+            line = []
+        line = [Segment(begun, segment.style)] if begun else []
+    yield from line
+
+
+def _without_last_spaces(line: list[Segment]) -> list[Segment]:
+    while line and not line[-1].control:
+        last = line.pop()
+        if words := last.text.rstrip(" "):
+            return [*line, Segment(words, last.style)]
+    return line
+
+
 class Output(Console):
     """A console whose reader may leave: `selfcheck | head`."""
 
@@ -39,6 +81,8 @@ class Output(Console):
 
 out = Output(highlight=False, soft_wrap=False)
 err = Console(stderr=True, highlight=False)
+for console in (out, err):
+    console.push_render_hook(_Trimming())
 
 
 def tell(fault: Words) -> None:

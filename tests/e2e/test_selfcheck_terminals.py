@@ -47,6 +47,18 @@ def test_a_terminal_without_unicode_loses_nothing(changes: Mapping[str, str]) ->
     assert [line for line in out.splitlines() if "?" in line and "may a run move" not in line] == []
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    "command", ["doctor", "interview --read", "interview --list", "hint 2 --level 3", "experiment"]
+)
+def test_no_line_ends_with_spaces(command: str, lang: str, tmp_path: Path) -> None:
+    """Tables and lists are not filled up to an edge that a file does not have."""
+    with started(*command.split(), "--lang", lang, changes={"SELFCHECK_HOME": str(tmp_path)}) as running:
+        _, out, _ = running.ended()
+    assert out
+    assert [line for line in out.splitlines() if line != line.rstrip()] == []
+
+
 def on_a_terminal(**changes: str) -> tuple[int, str]:
     """Return exit code and output of a run on a terminal of 80 columns."""
     ours, theirs = pty.openpty()
