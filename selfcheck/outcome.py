@@ -10,6 +10,7 @@ from selfcheck.texts import say
 from shared.errors import KodaError, Misconfigured
 
 PASSED, NOT_PASSED, USAGE, ENVIRONMENT = 0, 1, 2, 3
+_ASKED_FOR = {"settings", "--tree", "DIR"}  # what the command line and the environment say, and another word mends
 
 
 def play_and_report(options: early.Options, started: early.Started | None = None) -> int:
@@ -68,7 +69,7 @@ def said(command: Callable[[], int]) -> int:
         from selfcheck.recognising import explained
 
         console.tell(explained(fault))
-        return USAGE if isinstance(fault, Misconfigured) and fault.service == "settings" else ENVIRONMENT
+        return USAGE if isinstance(fault, Misconfigured) and fault.service in _ASKED_FOR else ENVIRONMENT
 
 
 def _stopped() -> int:

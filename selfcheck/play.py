@@ -16,7 +16,7 @@ from selfcheck.reporting.sheet import Sheet
 from selfcheck.results import CheckResult, Finding, Report, State
 from selfcheck.spec import BOTH, ServiceSpec, new_token
 from selfcheck.texts import say
-from selfcheck.trees import kit_root
+from selfcheck.trees import folder_of, kit_root
 from shared.addresses import Urls, choose
 from shared.errors import Misconfigured, Unavailable
 
@@ -29,8 +29,10 @@ def run(options: early.Options, started: early.Started | None) -> Report:
     A service that cannot be had is no exception here: it is a report in which every check that is left says so.
 
     Raises:
-        Misconfigured: the results cannot be written where they should be, or the settings contradict each other.
+        Misconfigured: there is no such tree, the results cannot be written where they should be, or the settings
+            contradict each other.
     """
+    folder_of(options.tree)
     urls = choose(os.environ)
     sheet = Sheet(options, "real" if options.real or urls is not None else "mock")
     sheet.write()  # whether it can be written is known before anything is played, and nobody reads older results

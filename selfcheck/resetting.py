@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from selfcheck import early, trees
+from selfcheck import trees
 from selfcheck.console import out
 from selfcheck.differing import STYLES
 from selfcheck.home import room
@@ -31,9 +31,10 @@ def reset(tree_name: str, number: int, *, whole_file: bool, confirm: Callable[[]
     With `whole_file` everything in its file is put back, whatever is in it.
 
     Raises:
-        Misconfigured: the file is not Python, so that one exercise cannot be found in it; or it cannot be written.
+        Misconfigured: there is no such tree; the file is not Python, so that one exercise cannot be found in it; or it
+            cannot be written.
     """
-    tree = Path(early.find_tree(tree_name, str(trees.kit_root())))
+    tree = trees.folder_of(tree_name)
     path = tree / trees.EXERCISES[number].file
     before, after = _texts(tree, number, path, whole_file=whole_file)
     if before == after or (not whole_file and trees.is_untouched(tree, number)):

@@ -10,7 +10,7 @@ from selfcheck.processes.logbook import Line
 from selfcheck.recognising import recognised
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.texts import say
-from selfcheck.trees import kit_root
+from selfcheck.trees import folder_of, kit_root
 
 
 def serve(tree: str, port: int) -> None:
@@ -33,10 +33,11 @@ def serving(tree: str, port: int = 0) -> Iterator[Service]:
     """Start a service in memory without a lab, say what of the tree did not load, and end it when the block does.
 
     Raises:
+        Misconfigured: there is no such tree.
         Unavailable: it cannot be started.
     """
     root = str(kit_root())
-    spec = ServiceSpec(early.find_tree(tree, root), early.find_tree("solution", root), (), "", BOTH, {}, port)
+    spec = ServiceSpec(str(folder_of(tree)), early.find_tree("solution", root), (), "", BOTH, {}, port)
     service = start(spec)
     try:
         service.url("gateway")

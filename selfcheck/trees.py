@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from selfcheck import early
 from shared.errors import Misconfigured
 from shared.exercises import SHAPES
 from shared.foreign import Unusable, binding_line, parse, read_source, shown
@@ -75,6 +76,20 @@ def kit_root() -> Path:
             return place
     looked = " nor in ".join(str(place) for place in dict.fromkeys(places))
     raise Misconfigured("kit", f"starter/ and solution/ are not in {looked}", "run selfcheck in the lab's folder")
+
+
+def folder_of(tree: str) -> Path:
+    """Return the folder that `--tree` names: from the current directory, else from the kit's.
+
+    Raises:
+        Misconfigured: there is none. A file that is missing in a folder is a matter of its exercises.
+    """
+    folder = Path(early.find_tree(tree, str(kit_root())))
+    if not folder.is_dir():
+        raise Misconfigured(
+            "--tree", f"there is no folder {shown(folder)}", "name one that holds lifecycle.py and delivery.py"
+        )
+    return folder
 
 
 def locate(tree: Path, number: int) -> Location:

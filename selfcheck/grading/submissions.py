@@ -72,11 +72,11 @@ def find(places: Sequence[str]) -> list[Submission]:
     found: list[Submission] = []
     for place in map(Path, places):
         if not place.exists():
-            raise Misconfigured("grade", str(say("grading.no_place", place=str(place))), str(say("grading.name_one")))
+            raise Misconfigured("DIR", str(say("grading.no_place", place=str(place))), str(say("grading.name_one")))
         found += _in(place)
     if not found:
         where = ", ".join(places)
-        raise Misconfigured("grade", str(say("grading.nothing", places=where)), str(say("grading.what_is_one")))
+        raise Misconfigured("DIR", str(say("grading.nothing", places=where)), str(say("grading.what_is_one")))
     return sorted(_told_apart(found))
 
 

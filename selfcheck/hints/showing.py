@@ -1,7 +1,6 @@
 """`selfcheck hint N`: show the next hint of an exercise, or the one that is asked for."""
 
 import shlex
-from pathlib import Path
 
 from rich.text import Text
 
@@ -11,7 +10,7 @@ from selfcheck.hints import LEVELS, hint, memory
 from selfcheck.hints.memory import LastRun, Seen
 from selfcheck.symptoms import question
 from selfcheck.texts import Message, say, text
-from selfcheck.trees import kit_root
+from selfcheck.trees import folder_of
 from selfcheck.wrapping import wrapped
 
 MOST_WIDTH = 80
@@ -19,8 +18,12 @@ INDENT = "  "
 
 
 def show(tree: str, exercise: int, level: int | None, *, again: bool) -> None:
-    """Show one hint and remember it. `level` shows that one; `again` forgets what was seen."""
-    folder = Path(early.find_tree(tree, str(kit_root())))
+    """Show one hint and remember it. `level` shows that one; `again` forgets what was seen.
+
+    Raises:
+        Misconfigured: there is no such tree.
+    """
+    folder = folder_of(tree)
     run = memory.last_run(folder, exercise)
     seen = Seen() if again else memory.seen(folder, exercise)
     options = "" if tree == early.DEFAULT_TREE else f" --tree {shlex.quote(tree)}"

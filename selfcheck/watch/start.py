@@ -5,7 +5,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from queue import SimpleQueue
 
 from selfcheck import early
@@ -13,6 +12,7 @@ from selfcheck.console import out
 from selfcheck.keyboard import Keyboard, keyboard
 from selfcheck.play import first_service
 from selfcheck.reporting.sheet import Sheet
+from selfcheck.trees import folder_of
 from selfcheck.watch.ahead import Ahead
 from selfcheck.watch.events import Event, Playing, Post, Pressed
 from selfcheck.watch.lookout import Lookout
@@ -26,8 +26,9 @@ def watch(options: early.Options, *, poll: bool) -> None:
     """Judge a tree, and again at each save, until Ctrl-C, or `q` on a terminal. That is no interruption, but its end.
 
     Raises:
-        Misconfigured: the settings contradict each other, or there is no kit around us.
+        Misconfigured: there is no such tree, the settings contradict each other, or there is no kit around us.
     """
+    tree = folder_of(options.tree)
     urls = choose(os.environ)
     spec, _ = first_service(options.tree, urls, None)
     inbox: SimpleQueue[Event] = SimpleQueue()
@@ -39,7 +40,6 @@ def watch(options: early.Options, *, poll: bool) -> None:
     def new_sheet() -> Sheet:
         return Sheet(options, "mock" if urls is None else "real")
 
-    tree = Path(spec.tree)
     lookout = Lookout(tree, inbox.put, listens=not poll)
     try:
         with _keys(inbox.put) as has_keys, suppress(KeyboardInterrupt):

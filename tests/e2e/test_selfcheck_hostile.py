@@ -86,12 +86,13 @@ def test_a_file_that_is_no_text_names_the_line(tmp_path: Path) -> None:
     assert judged.checks[1]["actual"] == f"{path} is not UTF-8 text (byte 0xE9)"
 
 
-def test_a_missing_folder_is_told_and_check_3_is_played(tmp_path: Path) -> None:
+def test_an_empty_folder_is_told_and_check_3_is_played(tmp_path: Path) -> None:
     """All exercises are lost, so all of their checks are; what has no exercise passes with the solution's."""
-    judged = judge(tmp_path / "nowhere")
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    judged = judge(tree)
     assert judged.wrong == dict.fromkeys((1, 2, 4, 5, 6), "crashed")
-    folder = tmp_path / "nowhere"
-    assert judged.checks[2]["actual"] == f"{folder / 'delivery.py'} is not there: there is no folder {folder}"
+    assert judged.checks[2]["actual"] == f"{tree / 'delivery.py'} is not there"
     assert (judged.code, judged.err) == (1, "")
 
 

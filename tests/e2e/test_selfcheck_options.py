@@ -130,6 +130,28 @@ def test_a_mistake_in_the_command_is_named(arguments: list[str], named: str) -> 
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("command", ["run", "watch", "hint 2", "reset 2 --yes", "serve", "chat"])
+def test_a_tree_that_is_nowhere_is_a_wrong_usage(command: str, tmp_path: Path) -> None:
+    """One line says so, whichever command was to look at it: nothing is played, written or waited for."""
+    nowhere, home = tmp_path / "nowhere", tmp_path / "home"
+    results = ["--json", str(tmp_path / "results.json")] if command == "run" else []
+    told = f"selfcheck: --tree: there is no folder {nowhere}; name one that holds lifecycle.py and delivery.py\n"
+    ended = said(*command.split(), "--tree", str(nowhere), *results, SELFCHECK_HOME=str(home))
+    assert (ended, [*tmp_path.iterdir()]) == ((2, "", told), [])
+
+
+def test_a_submission_that_is_nowhere_is_a_wrong_usage(tmp_path: Path) -> None:
+    """So is a folder without one: nothing is graded."""
+    out = tmp_path / "grades"
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for place, problem in ((tmp_path / "nowhere", "is not there"), (empty, "there is no submission in")):
+        code, said_, err = said("grade", str(place), "--out", str(out))
+        assert (code, said_, out.exists()) == (2, "", False)
+        assert err.startswith("selfcheck: DIR: ")
+        assert problem in err
+
+
 # --- hint -------------------------------------------------------------------------------------------------------------
 
 

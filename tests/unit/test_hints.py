@@ -106,7 +106,9 @@ def test_each_call_shows_one_more(tree: Path, show: Show) -> None:
 def test_commands_name_the_tree_unless_it_is_the_usual_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is printed can be copied, on one line however long it is."""
     monkeypatch.setenv("SELFCHECK_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
     folder = f"{'far/' * 30}my tree"
+    Path(folder).mkdir(parents=True)
     for tree, options in (("starter", ""), (folder, f" --tree '{folder}'")):
         with out.capture() as capture:
             showing.show(tree, 1, None, again=False)

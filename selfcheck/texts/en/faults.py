@@ -33,6 +33,7 @@ TEXTS: Final = {
     "restore": "restore the folder {folder}",
     "no_folder": "there is no folder {folder}",
     "set_tree": "set KODA_TREE to a folder that holds lifecycle.py and delivery.py",
+    "name_tree": "name one that holds lifecycle.py and delivery.py",
     # settings
     "setting_not": "{variable}={value} is not {expected}",
     "change_or_unset": "change {variable} or unset it",

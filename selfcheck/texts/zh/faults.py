@@ -33,6 +33,7 @@ TEXTS: Final = {
     "restore": "恢复文件夹 {folder}",
     "no_folder": "没有文件夹 {folder}",
     "set_tree": "把 KODA_TREE 设为含有 lifecycle.py 和 delivery.py 的文件夹",
+    "name_tree": "请指定一个装有 lifecycle.py 和 delivery.py 的文件夹",
     # settings
     "setting_not": "{variable}={value} 不是{expected}",
     "change_or_unset": "修改 {variable}，或者取消设置",
