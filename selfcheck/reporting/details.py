@@ -113,7 +113,8 @@ def _findings(check: CheckResult, page: Page) -> Iterator[tuple[str, str]]:
         yield "feedback.differs", text(say("feedback.difference", shared=shared, expected=due, actual=came))
     if check.blocked_by:
         yield "report.blocked_by", text(say("report.blocker", numbers=all_of(check.blocked_by)))
-    yield "report.open", check.where
+    else:
+        yield "report.open", check.where
 
 
 _SHARED = 20  # characters of what is the same, before what differs
@@ -196,6 +197,8 @@ def _label(name: str) -> str:
 
 def shown(value: Seen) -> str:
     """Return a value of the evidence as people read it."""
+    if isinstance(value, bool):
+        return str(say("report.yes" if value else "report.no"))
     if isinstance(value, list) and all(isinstance(each, int) for each in value):
         return ",".join(str(each) for each in value) or str(say("report.none"))
     if isinstance(value, list):

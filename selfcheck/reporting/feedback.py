@@ -68,7 +68,9 @@ def activation(executable: str = sys.executable, environment: Mapping[str, str] 
 
 def all_of(numbers: Iterable[object]) -> str:
     """Return numbers as they are listed in a sentence."""
-    return text(say("report.and")).join(str(number) for number in numbers)
+    listed = [*map(str, numbers)]
+    before, last = text(say("report.comma")).join(listed[:-1]), listed[-1:]
+    return text(say("report.and")).join([before, *last] if before else last)
 
 
 def first_difference(expected: str, actual: str) -> tuple[int, str, str] | None:

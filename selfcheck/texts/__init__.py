@@ -5,6 +5,9 @@ and `selfcheck/texts/en/report.py` has the words, with `{count}` in them. So wha
 shown in whatever language is wanted, while results for programs are always in English: two runs of one tree write the
 same bytes, whoever reads them.
 
+A number may choose a word: `{count:message|messages}` is the first for one, the second for any other number. So may
+a list: `{numbers:exercise&exercises}` is the first for one thing, the second for several.
+
 A language is a package with one module for each area, each with a mapping `TEXTS`. They are loaded when they are first
 needed: nobody who runs the checks waits for what an interview asks.
 """
@@ -32,6 +35,20 @@ class Message:
     def __str__(self) -> str:
         """Return the text in the language in use."""
         return text(self)
+
+
+class _Filling(str):
+    """What stands in a place of a text."""
+
+    __slots__ = ()
+
+    def __format__(self, spec: str) -> str:
+        """Return it as it is, or the one of two words that goes with it: as a number, or as a list of things."""
+        for mark, is_one in (("|", self == "1"), ("&", " " not in self)):
+            one, either, more = spec.partition(mark)
+            if either:
+                return one if is_one else more
+        return str(self)
 
 
 Argument: TypeAlias = "str | int | float | Message"
@@ -69,7 +86,8 @@ def text(words: Words, lang: Lang | None = None) -> str:
     chosen = lang or _in_use
     area, _, name = words.key.partition(".")
     filled = {
-        place: text(value, chosen) if isinstance(value, Message) else value for place, value in words.arguments.items()
+        place: _Filling(text(value, chosen) if isinstance(value, Message) else value)
+        for place, value in words.arguments.items()
     }
     return area_texts(chosen, area)[name].format_map(filled)
 

@@ -112,7 +112,7 @@ def test_saves_one_after_the_other(watched: Watched, tmp_path: Path) -> None:
     assert watched.states()[0] == "4 to do regression"
 
     watched.write_together({"delivery.py": both, "lifecycle.py": all_four})
-    watched.says("saved: exercise 3 and 4 changed")
+    watched.says("saved: exercises 3 and 4 changed")
     assert watched.states() == [
         *("4 passed newly green", "5 passed newly green", "6 passed"), *("1 passed", "2 passed", "3 passed"),
         "6 of 6 pass",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from selfcheck.reporting.feedback import Around, activation, again, cut, first_difference, next_step
+from selfcheck.reporting.feedback import Around, activation, again, all_of, cut, first_difference, next_step
 from selfcheck.results import CheckResult, Report, State
 from selfcheck.texts import english
 
@@ -22,7 +22,7 @@ REPORT = Report("mock", "mine", 11, 6, (CHECK,))
         (CHECK, "open mine/delivery.py:46 and follow the timeline to the mark; selfcheck hint 3 helps"),
         (
             replace(CHECK, status=State.BLOCKED, blocked_by=(1, 2)),
-            "leave this one as it is and do exercise 1 and 2 first",
+            "leave this one as it is and do exercises 1 and 2 first",
         ),
         (replace(CHECK, status=State.CRASHED), "open mine/delivery.py:46: it went wrong there"),
         (replace(CHECK, status=State.HUNG), "open mine/delivery.py:46: what is running there does not end"),
@@ -35,6 +35,12 @@ REPORT = Report("mock", "mine", 11, 6, (CHECK,))
 def test_every_state_has_a_next_step(check: CheckResult, words: str) -> None:
     """It names the place to open, or the exercise to do first."""
     assert english(next_step(check)) == words
+
+
+@pytest.mark.parametrize(("numbers", "listed"), [((1,), "1"), ((1, 2), "1 and 2"), ((1, 2, 3, 4), "1, 2, 3 and 4")])
+def test_numbers_are_listed_as_in_a_sentence(numbers: Sequence[int], listed: str) -> None:
+    """With a comma between all but the last two."""
+    assert all_of(numbers) == listed
 
 
 URLS = {"REDIS_URL": "redis://x", "DATABASE_URL": "postgresql://x"}

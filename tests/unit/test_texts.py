@@ -172,6 +172,23 @@ def test_a_message_is_shown_in_the_language_in_use() -> None:
         texts.use("en")
 
 
+@pytest.mark.parametrize("number", [0, 1, 2, 11, "1", "2"])
+def test_a_word_goes_with_its_number(number: "int | str") -> None:
+    """One submission passes, two pass; Chinese needs no such thing."""
+    words = say("grading.sum", total=number, full=number)
+    one = str(number) == "1"
+    assert english(words) == (
+        "1 submission; 1 passes all six checks" if one else f"{number} submissions; {number} pass all six checks"
+    )
+    assert text(words, "zh") == f"共 {number} 份作业，{number} 份通过全部 6 项检查"
+
+
+def test_no_word_leaves_its_number_open() -> None:
+    """`message(s)` is for forms; whatever counts has the word for one and the word for more."""
+    texts_ = {f"{area}.{name}": template for area in areas("en") for name, template in area_texts("en", area).items()}
+    assert {key for key, template in texts_.items() if "(s)" in template} == {"usage.extra"}  # which is Typer's
+
+
 def test_messages_are_values() -> None:
     """The same text with the same arguments is the same message; words stay as they are."""
     assert say("a.b", x=1) == Message("a.b", {"x": 1}) != say("a.b", x=2)

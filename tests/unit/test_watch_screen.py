@@ -63,7 +63,7 @@ def test_rows_say_state_time_and_change(board: Board) -> None:
     board.rows[3].due = True
     assert board.rows[3].line(plain=False).plain == f"{ROWS[2]} …"
     board.rows[3].take(result(3, State.BLOCKED, (1, 2)), NOON, passed_before=False)
-    blocked = "  ◌ 3 two waiters              blocked by exercise 1, 2   12:00:00 regression"
+    blocked = "  ◌ 3 two waiters              blocked by 1, 2            12:00:00 regression"
     assert board.rows[3].line(plain=False).plain == blocked
 
 

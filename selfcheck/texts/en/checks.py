@@ -22,7 +22,7 @@ TEXTS: Final = {
     "raised": "raised {error}",
     "late": "run-1 is done; its own worker, the attempt still current, wakes late and writes a fragment",
     "late_refused": "refused by transition and logged as illegal; status done, no event added",
-    "late_seen": "{late_write}; status {status}, {added} event(s) added",
+    "late_seen": "{late_write}; status {status}, {added} {added:event|events} added",
     # 2
     "ordering": "ordered delivery",
     "ordering_rule": (
@@ -31,7 +31,7 @@ TEXTS: Final = {
     ),
     "bus_delivers": "the bus delivers {seqs}",
     "each_once": "{seqs}; each once, then the end",
-    "first_wrong": "{seqs}; the first wrong one is at place {place}",
+    "first_wrong": "{seqs}; wrong from place {place} on",
     "never_came": "{seqs}; {count} too few",
     "emits": "emits {items}",
     "emitted": "emitted {items}",
@@ -57,7 +57,7 @@ TEXTS: Final = {
     ),
     "cut_after": "cut after {count} events (last seq {cursor}); reconnected with Last-Event-ID: {cursor}",
     "first_is": "the first event after reconnecting is {seq}",
-    "it_is": "it is {seq}",
+    "it_is": "the first event is {seq}",
     "over_both": "over both connections every event once, and the end",
     "over_both_seen": "twice: {twice}; missing: {missing}; status at reconnect: {status}",
     # 5 and 6
@@ -73,7 +73,7 @@ TEXTS: Final = {
     "takes_in": "a reply that takes the exchange in",
     "rerun_line": "the worker's line about the rerun",
     "rerun_as": "reason merge, 2 messages",
-    "rerun_seen": "reason {reason}, {messages} message(s)",
+    "rerun_seen": "reason {reason}, {messages} {messages:message|messages}",
     "outside": "outside the window",
     "second_old": "a second message when {run} is {age} s old and streaming",
     "second_done": "a second message when {run}, 0 s old, is done",

@@ -3,13 +3,13 @@
 from typing import Final
 
 TEXTS: Final = {
-    "head": "{total} submissions, {known} of them known from before; seed {seed}; {jobs} at once",
+    "head": "{total} {total:submission|submissions}, {known} known from before; seed {seed}; {jobs} at once",
     "in_work": "in work: {names}",
     "name": "submission",
     "score": "score",
     "flags": "flags",
     "comma": ", ",
-    "sum": "{total} submissions; {full} pass all six checks",
+    "sum": "{total} {total:submission|submissions}; {full} {full:passes|pass} all six checks",
     "passes": "passed, check by check:  {passes}",
     "flagged": "{count} with a flag: look at them yourself",
     "written": "grades.csv and results.json are in {folder}",
@@ -44,7 +44,7 @@ TEXTS: Final = {
     "see_run": "run selfcheck run --tree solution, and give the limits more room",
     "root": "this is root, and the kernel has no Landlock: submissions could do anything",
     "no_root": "grade as another user",
-    "no_users": "no {places} users are free to run submissions as: other gradings have them",
+    "no_users": "fewer than {places} users are free to run submissions as: other gradings have them",
     "fewer_places": "wait for them to end, or give a smaller --jobs",
     "help_places": "A submission, or a folder of them.",
     "help_out": "Folder for grades.csv, results.json and what is known.",

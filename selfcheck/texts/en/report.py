@@ -7,7 +7,7 @@ TEXTS: Final = {
     "mock": "in memory",
     "real": "on real Redis and PostgreSQL",
     "score": "{passed} of {total} pass",
-    "prints": "Printed by the tree (the last {count} lines):",
+    "prints": "Printed by the tree (the last {count:line|{count} lines}):",
     # a check that passes, in a few words
     "transitions": "36 pairs right; the late write was {late_write}",
     "ordering": "delivered {delivered}, … in order",
@@ -22,11 +22,12 @@ TEXTS: Final = {
     "actual": "actual",
     "blocked_by": "blocked by",
     "open": "open",
-    "blocked": "blocked by exercise {numbers}",
-    "blocker": "exercise {numbers}: with the solution's there, this check passes; yours is right",
+    "blocked": "blocked by {numbers:exercise&exercises} {numbers}",
+    "blocker": "{numbers:exercise&exercises} {numbers}: with the solution's there, this check passes; yours is right",
     "matrix": "may a run move from (row) to (column)?",
     "yes": "yes",
     "no": "no",
+    "comma": ", ",
     "and": " and ",
     "none": "none",
 }

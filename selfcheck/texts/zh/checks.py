@@ -54,7 +54,7 @@ TEXTS: Final = {
     ),
     "cut_after": "收到 {count} 个事件后断线（最后的序号是 {cursor}）；带着 Last-Event-ID: {cursor} 重连",
     "first_is": "重连后的第一个事件是 {seq}",
-    "it_is": "却是 {seq}",
+    "it_is": "第一个事件是 {seq}",
     "over_both": "两次连接合起来，每个事件恰好一次，并且有结尾",
     "over_both_seen": "重复：{twice}；缺失：{missing}；重连时的状态：{status}",
     # 5 and 6

@@ -27,6 +27,7 @@ TEXTS: Final = {
     "matrix": "运行能否从（行）转换到（列）？",
     "yes": "能",
     "no": "否",
+    "comma": "、",
     "and": "、",
     "none": "无",
 }
