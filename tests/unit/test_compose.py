@@ -21,8 +21,8 @@ from worker.health import health_app
 Yaml: TypeAlias = "dict[str, Yaml] | list[Yaml] | str | int | bool | None"
 
 _ROOT: Final = Path(__file__).parents[2]
-_DOCKERFILE: Final = (_ROOT / "Dockerfile").read_text()
-_COMPOSE: Yaml = yaml.safe_load((_ROOT / "docker-compose.yml").read_text())
+_DOCKERFILE: Final = (_ROOT / "Dockerfile").read_text("utf-8")
+_COMPOSE: Yaml = yaml.safe_load((_ROOT / "docker-compose.yml").read_text("utf-8"))
 
 OURS: Final = ("gateway", "worker")
 READ: Final = {"REDIS_URL", "DATABASE_URL", "HOST", "PORT", "KODA_TREE"} | {
@@ -141,7 +141,7 @@ def test_the_image_holds_what_its_processes_need() -> None:
     copied = re.findall(r"^COPY (.*) \S+$", _DOCKERFILE, re.MULTILINE)
     names = [name for line in copied for name in line.split()]
     admitted = {
-        line.removeprefix("!") for line in (_ROOT / ".dockerignore").read_text().splitlines() if line[:1] == "!"
+        line.removeprefix("!") for line in (_ROOT / ".dockerignore").read_text("utf-8").splitlines() if line[:1] == "!"
     }
     assert set(names) == admitted
     assert [name for name in names if not (_ROOT / name).exists()] == []

@@ -11,8 +11,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 _ROOT = Path(__file__).parents[2]
-_LINES = (_ROOT / "constraints.txt").read_text().splitlines()
-_PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]
+_LINES = (_ROOT / "constraints.txt").read_text("utf-8").splitlines()
+_PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 _SYSTEMS = {
     "linux": {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"},

@@ -36,7 +36,7 @@ def logged(kind: EventKind, data: dict[str, Json], seq: int = 7) -> Frame:
 
 def test_the_contract_is_what_the_types_say() -> None:
     """The file in docs/ is up to date; `make contract` writes it."""
-    assert _FILE.read_text() == schema()
+    assert _FILE.read_text("utf-8") == schema()
 
 
 def test_a_frame_has_its_envelope() -> None:

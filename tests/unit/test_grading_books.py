@@ -231,8 +231,9 @@ def test_where_there_is_no_terminal_each_submission_is_a_line() -> None:
     assert written.getvalue() == " 1/12  1/6  ✓○✗◌!∞  ann  a link, not followed\n"
 
 
-def test_on_a_terminal_it_is_alive() -> None:
+def test_on_a_terminal_it_is_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in work is named, what has ended is in the table; at the end it makes room for the result."""
+    monkeypatch.setenv("TERM", "xterm")
     written = io.StringIO()
     seen = screen.Screen(Console(file=written, width=80, height=24, force_terminal=True), 2)
     with seen.shown():

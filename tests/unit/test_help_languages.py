@@ -54,7 +54,8 @@ def told(lang: str) -> Mapping[str, tuple[int, str]]:
     lines = ["", "--help", *(f"{name} --help" for name in COMMANDS), *MISTAKES]
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, lang, json.dumps(lines)],
-        cwd=ROOT, env={**os.environ, "COLUMNS": "80"}, capture_output=True, text=True, check=True,
+        cwd=ROOT, env={**os.environ, "COLUMNS": "80", "PYTHONUTF8": "1"},
+        capture_output=True, text=True, encoding="utf-8", check=True,
     )  # fmt: skip
     said: dict[str, tuple[int, str]] = {line: (code, text) for line, (code, text) in json.loads(done.stdout).items()}
     return said
