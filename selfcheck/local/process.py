@@ -33,7 +33,7 @@ class LocalService(ABC):
     def __init__(self, folder: Path, guard: "Guard") -> None:
         self.folder = folder
         self.password = secrets.token_urlsafe(12)
-        self.port = _free_port()
+        self._held, self.port = _hold_port()
         self._guard = guard
         self._process: subprocess.Popen[bytes] | None = None
         self._paused: list[int] = []
@@ -74,7 +74,11 @@ class LocalService(ABC):
         try:
             self.start()
         except Unavailable:
-            self.port = _free_port()
+            with self._launching:
+                if self._closed:
+                    raise
+                self._held.close()
+                self._held, self.port = _hold_port()
             self.start()
 
     def start(self) -> None:
@@ -141,6 +145,7 @@ class LocalService(ABC):
         """Stop the server for good and at once, its data lost; one that is being started, too. Twice is fine."""
         with self._launching:
             self._closed = True
+            self._held.close()
         self._end(self.drop)
 
     def _processes(self) -> list[int]:
@@ -193,11 +198,19 @@ class Guard:
         self._process.stdin.flush()
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-    return port
+def _hold_port() -> tuple[socket.socket, int]:
+    """Return a free port and what keeps it: nobody is given it while the server is away, and the server gets it.
+
+    Elsewhere than on Linux a server that asks for a port that is kept would not get it: there it is free.
+    """
+    held = socket.socket()
+    if sys.platform == "linux":
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind((HOST, 0))
+    port: int = held.getsockname()[1]
+    if sys.platform != "linux":
+        held.close()
+    return held, port
 
 
 def spawn(

@@ -64,6 +64,18 @@ def test_a_restart_keeps_the_data_or_loses_it(empty: bool) -> None:
         connection.execute("DROP TABLE IF EXISTS kept")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nobody can keep a port for somebody else")
+def test_nobody_takes_the_address_of_a_server_that_is_away() -> None:
+    """It comes back under it, however long that takes and whoever looks for a free port meanwhile."""
+    server = services_to_break().redis
+    server.stop()
+    with socket.socket() as somebody, pytest.raises(OSError, match="Address already in use"):
+        somebody.bind(("127.0.0.1", server.port))
+    server.start()
+    with socket.create_connection(("127.0.0.1", server.port)):
+        pass
+
+
 def test_a_killed_database_recovers_what_was_committed() -> None:
     """SIGKILL is a crash, not a shutdown: the next start replays the log."""
     services = services_to_break()
