@@ -31,9 +31,7 @@ async def prepare(connection: Connection, schema: str, steps: Sequence[bytes], a
         return
     try:
         async with connection.transaction():
-            await connection.execute(
-                "SELECT pg_advisory_xact_lock(hashtextextended('koda:' || %(name)s, 0))", {"name": schema}
-            )
+            await connection.execute(_LOCK, {"name": schema})
             version = await _version(connection, schema)
             if version > len(steps):
                 problem = f"the schema {schema} at {address} is version {version}, this code knows {len(steps)}"
