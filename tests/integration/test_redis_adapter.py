@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 
 from shared.adapters.redis import RedisBus, channel, connect, delete_prefix, lanes
+from shared.adapters.redis import input as input_queue
 from shared.adapters.redis.keys import Keys
 from shared.adapters.redis.protocol import Argument, Reply
 from shared.errors import Misconfigured, Unavailable
@@ -19,6 +20,7 @@ from tests.support.real import own_name, real_urls, services_to_break
 
 PATIENCE_S = 60.0
 AN_HOUR = timedelta(hours=1)
+NOTHING = timedelta(0)
 A_SECOND = timedelta(seconds=1)
 
 
@@ -59,6 +61,17 @@ async def connections(bus: RedisBus, asked: RedisBus | None = None) -> list[str]
     reply = await command(asked or bus, "CLIENT", "LIST")
     assert isinstance(reply, bytes)
     return [line for line in reply.decode().splitlines() if f" name={bus.prefix}:" in line]
+
+
+async def consumers(bus: RedisBus) -> list[str]:
+    """Return the names that the group of the input stream has."""
+    reply = await command(bus, "XINFO", "CONSUMERS", Keys(bus.prefix).input, "workers")
+    assert isinstance(reply, list)
+    names: list[str] = []
+    for consumer in reply:
+        assert isinstance(consumer, list) and isinstance(consumer[1], bytes)
+        names.append(consumer[1].decode())
+    return names
 
 
 async def blocked(bus: RedisBus, count: int) -> None:
@@ -448,6 +461,27 @@ def test_a_closed_bus_refuses_calls() -> None:
         for call in (bus.ping(), bus.marks.read("r"), bus.queue.take("w", 1, A_SECOND)):
             with pytest.raises(Unavailable, match="was closed"):
                 await call
+
+    run(test())
+
+
+@pytest.mark.parametrize(("dead_after", "left"), [(NOTHING, ["held", "me"]), (AN_HOUR, ["gone", "held", "me"])])
+def test_workers_that_are_gone_are_forgotten(
+    dead_after: timedelta, left: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who was silent for long and has nothing pending is no consumer any more; what others left pending is there."""
+    monkeypatch.setattr(input_queue, "DEAD_AFTER", dead_after)
+
+    async def test() -> None:
+        async with opened(real_urls().redis) as bus:
+            assert await bus.queue.reclaim("me", AN_HOUR, 16) == []  # the first to come finds no group
+            for consumer in ("gone", "held"):
+                await bus.queue.put(consumer)
+            await bus.queue.acknowledge(await bus.queue.take("gone", 1, NOTHING))
+            await bus.queue.take("held", 1, NOTHING)
+            async with opened(real_urls().redis, bus.prefix) as later:
+                assert [each.session_id for each in await later.queue.reclaim("me", NOTHING, 16)] == ["held"]
+                assert await consumers(later) == left
 
     run(test())
 

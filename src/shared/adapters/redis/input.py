@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -15,7 +16,13 @@ GROUP: Final = "workers"
 MAKINGS: Final = 3
 """How often one call makes the group. It is once, or once more when the service is emptied under a call that blocks."""
 
+DEAD_AFTER: Final = timedelta(days=1)
+"""The silence of a consumer after which it is forgotten, if it has nothing pending. Each worker that begins has a new
+name, and the group would remember them all. One that is alive is heard of every few seconds."""
+FORGET_EVERY: Final = timedelta(hours=1)
+
 _ACKNOWLEDGE = Script("acknowledge.lua")
+_FORGET = Script("forget.lua")
 _GONE: Final = frozenset({"NOGROUP", "UNBLOCKED"})
 """What the server says when stream or group are gone: to a call that comes, and to one that was blocked."""
 _DONE: Final = b"0-0"
@@ -28,6 +35,7 @@ class RedisInputQueue:
     def __init__(self, server: Server, keys: Keys) -> None:
         self._server = server
         self._key = keys.input
+        self._forget_at = 0.0
 
     async def put(self, session_id: str) -> None:
         """Ring the doorbell of a session."""
@@ -52,6 +60,7 @@ class RedisInputQueue:
 
     async def reclaim(self, consumer: str, idle: timedelta, count: int) -> Sequence[Delivery]:
         """Take over up to `count` entries that have been pending for `idle`; oldest first."""
+        await self._forget_the_dead()
         try:
             return await self._reclaim(consumer, idle, count)
         except Unavailable as error:
@@ -86,6 +95,13 @@ class RedisInputQueue:
             if start == _DONE:
                 break
         return taken
+
+    async def _forget_the_dead(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._forget_at:
+            self._forget_at = now + FORGET_EVERY.total_seconds()
+            with suppress(Unavailable):  # it is no more than tidy
+                await self._server.script(_FORGET, [self._key], [GROUP, milliseconds(DEAD_AFTER)])
 
     async def _make_group(self, error: Unavailable) -> None:
         """Make the group, from the stream's beginning, if its absence was the error; else raise the error again."""
