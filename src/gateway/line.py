@@ -247,14 +247,14 @@ class Line:
         self._count += len(batch)
 
     async def _ping(self, feed: Feed | None) -> None:
-        now = self._waiter.now()
         self._count_sent()
+        if feed is not None:
+            await feed.look_up()
+        now = self._waiter.now()  # the store may have taken its time; the client's begins with the ping
         self._ping_at = now + self._ping_every_s
         self._pong_by = min(self._pong_by, now + self._pong_wait_s)
         self._said.append(envelopes.ping())
         self._look_at = min(self._look_at, now)
-        if feed is not None:
-            await feed.look_up()
 
     def _count_sent(self) -> None:
         """Count what was sent: now and then, for it costs as much as an event."""

@@ -1,5 +1,6 @@
 """A session's line: all its runs in order, each event once, from any cursor; and what else travels on it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -676,6 +677,34 @@ def test_a_line_waits_for_a_store_that_is_away() -> None:
             since = now()
             assert told(await socket.next(3)) == as_told(1, log(2, "b"))
             assert now() - since <= 1
+
+    run(main())
+
+
+def test_a_store_that_takes_its_time_is_not_the_clients_silence() -> None:
+    """A client has all its time for a pong although the store kept its line waiting for longer than that."""
+
+    class Slow(MemoryStore):
+        answers = asyncio.Event()
+
+        async def run(self, run_id: str) -> StoredRun | None:
+            """Answer when the test says so."""
+            await self.answers.wait()
+            return await super().run(run_id)
+
+    async def main() -> None:
+        gateway = house(store=Slow)
+        assert isinstance(gateway.store, Slow)
+        gateway.store.answers.set()
+        await gateway.streaming()
+        async with opening(gateway.app) as socket:
+            await socket.next(2)
+            gateway.store.answers.clear()
+            await pass_time(15 + 11)
+            gateway.store.answers.set()
+            await socket.until("ping")
+            await gateway.write(*log(2))
+            assert told(await socket.next(2)) == as_told(0, log(2))[1:]
 
     run(main())
 
