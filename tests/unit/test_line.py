@@ -702,6 +702,7 @@ def test_a_store_that_takes_its_time_is_not_the_clients_silence() -> None:
             gateway.store.answers.clear()
             await pass_time(15 + 11)
             gateway.store.answers.set()
+            await pass_time(1)
             await gateway.write(*log(2))
             assert told(await socket.next(2)) == as_told(0, log(2))[1:]
 
