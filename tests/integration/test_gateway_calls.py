@@ -15,9 +15,10 @@ from starlette.routing import Route
 from gateway.bootstrap import build
 from shared.adapters.memory import MemoryStore
 from shared.bootstrap import Ports
+from shared.errors import Unavailable
 from shared.events import Json, decode_data
-from shared.ports import Mark, StoredRun
-from shared.run import RunStatus
+from shared.ports import Accepted, Mark, Message, StoredRun
+from shared.run import Run, RunStatus
 from shared.settings import MERGE_WINDOW
 from tests.support.asking import Answer, Headers, ask, calling
 from tests.support.houses import LEASE, SETTINGS, SOLUTION, House, as_sent, delta, done, house, log
@@ -140,6 +141,34 @@ def test_a_message_sent_again_gets_its_first_answer() -> None:
             assert again.headers["idempotency-replayed"] == "true"
         assert [each.id for each in await gateway.store.messages_of(run_id)] == ["m", "merged"]
         assert len(await gateway.store.runs_of("s")) == 1
+
+    run(main())
+
+
+class ForgetfulStore(MemoryStore):
+    """Takes a message, and loses the word of it with its connection, once."""
+
+    lost = False
+
+    async def open_run(self, run: Run, message: Message) -> Accepted:
+        """Open a run, and say nothing of it the first time."""
+        accepted = await super().open_run(run, message)
+        if not self.lost:
+            self.lost = True
+            raise Unavailable("store", "the connection was lost")
+        return accepted
+
+
+def test_a_message_whose_taking_was_not_heard_of_is_taken_once() -> None:
+    """It is answered with 503 although it is stored; sent again it gets its run, and a worker is told."""
+
+    async def main() -> None:
+        gateway = house(store=ForgetfulStore)
+        assert (await send(gateway, message_id="m")).status == 503
+        again = await send(gateway, message_id="m")
+        assert (again.status, again.headers["idempotency-replayed"]) == (202, "true")
+        assert [each.run.id for each in await gateway.store.runs_of("s")] == [again.json()["run_id"]]
+        assert await gateway.queue.depth() == 1
 
     run(main())
 
