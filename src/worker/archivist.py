@@ -4,6 +4,7 @@ A run's log is read in full while people may still come back to it, and hardly e
 is what a reader ends up with, and the terminal event, so that whoever asks later gets a `snapshot` and the end.
 """
 
+from shared.errors import Unavailable
 from shared.events import TERMINAL, Event, reply_text
 from shared.logs import logger, note
 from shared.ports import Clock, Store
@@ -31,7 +32,12 @@ class Archivist:
             return 0  # before there were years: who keeps everything says so
         archived = 0
         for run_id in await self._store.archivable(ended_before, AT_ONCE):
-            archived += await self._store.archive(run_id, await self._text(run_id))
+            try:
+                archived += await self._store.archive(run_id, await self._text(run_id))
+            except Unavailable:
+                raise
+            except Exception:  # such as a kind of event that a later version wrote: no reason to stop working
+                log.exception("run_not_archived", extra={"fields": {"run_id": run_id}})
         if archived:
             note(log, "runs_archived", runs=archived)
         return archived

@@ -1,8 +1,10 @@
 """The archivist, on the memory store and a clock that is moved."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from datetime import timedelta
+
+import pytest
 
 from shared.adapters.clock import MovedClock
 from shared.adapters.memory import MemoryStore
@@ -63,6 +65,32 @@ def test_a_retention_may_be_longer_than_there_are_years() -> None:
         assert await Archivist(store, clock, settings).sweep() == 0
 
     play(scene())
+
+
+class Puzzled(MemoryStore):
+    """Cannot read the rows of the run `odd`."""
+
+    async def events(self, run_id: str, start: int, limit: int) -> Sequence[Event]:
+        """Read others."""
+        if run_id == "odd":
+            raise ValueError("'novel' is not a valid EventKind")
+        return await super().events(run_id, start, limit)
+
+
+def test_a_run_that_cannot_be_read_keeps_its_rows(caplog: pytest.LogCaptureFixture) -> None:
+    """It is said, the others are archived, and the worker goes on: it is one run's past, and nobody waits for it."""
+
+    async def scene() -> None:
+        clock = MovedClock()
+        store, settings = Puzzled(clock), Settings()
+        for run_id in ("odd", "r"):
+            await end_a_run(store, run_id, [a_delta(run_id, 0), a_done(run_id, 1)])
+        clock.advance(settings.retention + timedelta(seconds=1))
+        assert await Archivist(store, clock, settings).sweep() == 1
+        assert await store.archivable(clock.now(), 9) == ["odd"]
+
+    play(scene())
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["run_not_archived"]
 
 
 def test_two_archivists_archive_a_run_once() -> None:
