@@ -27,7 +27,7 @@ async def find_place(
     """
     tail = -1 if stored.last_seq is None else stored.last_seq
     if start > tail + 1 and not channel.holds(start - 1):
-        newest = max(tail, *(event.seq for event in await output.entries(stored.run.id)), -1)
+        newest = max(tail, await reading.streamed(output))
         if start > newest + 1:
             gap = form.gap(start - 1, 0 if newest >= 0 else None, newest if newest >= 0 else None)
             return await _behind_snapshot(reading, form, gap)

@@ -8,13 +8,14 @@ import asyncio
 import sys
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 from gateway.frames import Frame, frame
 from gateway.standing import Standing, standing_of
 from shared.errors import Unavailable
 from shared.events import TERMINAL, Event
-from shared.ports import Store, StoredRun
+from shared.ports import OutputStream, Store, StoredRun
 
 PAGE: Final = 1000
 """Rows read from the store at once."""
@@ -63,16 +64,20 @@ class Turns:
 class Reading:
     """What the store says of one run. Calls may overlap; each may raise `Unavailable`."""
 
-    __slots__ = ("_frames", "_log", "_run", "_run_id", "_standing", "_standings", "_store", "_stored", "_wanted")
+    __slots__ = (
+        "_frames", "_log", "_run", "_run_id", "_standing", "_standings", "_store", "_stored", "_stream", "_streamed",
+        "_wanted",
+    )  # fmt: skip
 
     def __init__(self, store: Store, run_id: str) -> None:
         self._store = store
         self._run_id = run_id
-        self._run, self._log, self._standings = Turns(), Turns(), Turns()
+        self._run, self._log, self._standings, self._stream = Turns(), Turns(), Turns(), Turns()
         self._stored: StoredRun | None = None
         self._frames: list[Frame] = []
         self._wanted = sys.maxsize  # the lowest seq that anybody has asked for
         self._standing = (-1, Standing(""))
+        self._streamed = -1
 
     async def run(self) -> StoredRun | None:
         """Return the run as it stands; None when there is none."""
@@ -99,6 +104,11 @@ class Reading:
         await self._standings.take(self._read_standing)
         return self._standing
 
+    async def streamed(self, output: OutputStream) -> int:
+        """Return the newest seq that the run's stream holds, -1 while there is none. It is read as a whole for that."""
+        await self._stream.take(partial(self._read_stream, output))
+        return self._streamed
+
     async def _read_run(self) -> None:
         self._stored = await self._store.run(self._run_id)
 
@@ -121,6 +131,9 @@ class Reading:
         events = [event async for page in self._pages(0) for event in page]
         last_seq = next((event.seq for event in reversed(events) if event.kind not in TERMINAL), -1)
         self._standing = (last_seq, standing_of(events))
+
+    async def _read_stream(self, output: OutputStream) -> None:
+        self._streamed = max((event.seq for event in await output.entries(self._run_id)), default=-1)
 
     async def _pages(self, start: int) -> AsyncIterator[Sequence[Event]]:
         while page := await self._store.events(self._run_id, start, PAGE):

@@ -1,5 +1,6 @@
 """Where a connection starts, and what is read to find that out. What it comes to on the wire is in `test_feed.py`."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -27,8 +28,9 @@ class CountedOutput(MemoryOutputStream):
         self.reads = 0
 
     async def entries(self, run_id: str) -> Sequence[Event]:
-        """Read it."""
+        """Read it, which takes a turn of the loop."""
         self.reads += 1
+        await asyncio.sleep(0)
         return await super().entries(run_id)
 
 
@@ -62,6 +64,24 @@ def test_the_stream_is_read_when_nothing_else_can_tell(start: int, arrived: int,
         await gateway.publish(*deltas(0, 8))
         await gateway.flush(*deltas(0, 4))
         assert await found(gateway, start, deltas(0, arrived)) == expected
+
+    run(main())
+
+
+def test_the_stream_is_read_once_for_all_who_come_at_once() -> None:
+    """However many are ahead of the store together: one read is under way, and the next is everybody else's (C7)."""
+
+    async def main() -> None:
+        gateway = house(output=CountedOutput)
+        assert isinstance(gateway.output, CountedOutput)
+        await gateway.streaming()
+        await gateway.publish(*deltas(0, 8))
+        stored = await gateway.store.run("r")
+        assert stored is not None
+        reading, output = Reading(gateway.store, "r"), gateway.output
+        places = (find_place(stored, start, CAP, reading, Channel(), output, sse) for start in (1, 8) * 50)
+        assert await asyncio.gather(*places) == [Place(1), Place(8)] * 50
+        assert output.reads == 2
 
     run(main())
 
