@@ -53,6 +53,9 @@ def main() -> None:
     voice = os.fdopen(os.dup(2), "w", encoding="utf-8", buffering=1)
     logs.configure(json=True, stream=voice)
     logging.getLogger(logs.ROOT).handlers[0].setFormatter(_Signed(spec.token))
+    # A request that crashes is a line of ours. What the server says of it besides would pass for a print of the tree.
+    logging.getLogger("uvicorn").propagate = False
+    logging.getLogger("uvicorn").addHandler(logging.NullHandler())
     captivity.enter(lambda: note(log, "process_started"))
     # The port is known, and connections queue, while everything else is still loading.
     try:
