@@ -486,6 +486,22 @@ def test_workers_that_are_gone_are_forgotten(
     run(test())
 
 
+@pytest.mark.parametrize(
+    "fields", [("s", "1", "k", "novel", "d", "{}"), ("s", "x", "k", "delta", "d", "{}"), ("a", "b")]
+)
+def test_a_run_can_be_taken_over_whatever_a_later_version_wrote(fields: Sequence[str]) -> None:
+    """What cannot be read is left out of what a stream holds; all else of it is there."""
+
+    async def test() -> None:
+        async with opened(real_urls().redis) as bus:
+            await bus.output.append(deltas("r", 0, 1), 1)
+            await command(bus, "XADD", Keys(bus.prefix).output("r"), "*", *fields)
+            await bus.output.append(deltas("r", 2, 3), 1)
+            assert await bus.output.entries("r") == [*deltas("r", 0, 1), *deltas("r", 2, 3)]
+
+    run(test())
+
+
 def test_deleting_a_prefix_leaves_all_other_keys() -> None:
     """What is deleted begins with the prefix as it is written, not as a pattern, and with a colon behind it."""
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from shared.adapters.redis.entries import START, event_of, order, position_of
+from shared.adapters.redis.entries import START, UNREADABLE, event_of, order, position_of
 from shared.adapters.redis.protocol import Reply, pack_argument
 from shared.events import Event
 
@@ -65,8 +65,8 @@ class Channel:
         """Give entries to every follower that has not had them."""
         try:
             events = [event_of(self.run_id, entry) for entry in entries]
-        except (AssertionError, KeyError, ValueError):
-            # No entry of ours. Whoever follows this run meets it again by itself, and raises; the lane goes on.
+        except UNREADABLE:
+            # Whoever follows this run meets it again by itself, and raises; the lane goes on.
             for follower in self.followers.copy():
                 self.dismiss(follower)
             return

@@ -8,6 +8,9 @@ from shared.events import Event, EventKind
 START: Final = b"0-0"
 """The position before every entry."""
 
+UNREADABLE: Final = (AssertionError, KeyError, ValueError)
+"""What `event_of` raises for what is no entry of ours, or of a later version."""
+
 _KINDS: Final = {kind.value.encode(): kind for kind in EventKind}
 
 
