@@ -9,6 +9,7 @@ from client.reading import BadPayload
 from selfcheck.chat.watching import watch
 from shared.errors import Unavailable
 from shared.run import RunStatus
+from tests.support.patience import PATIENCE_S
 
 RETRY = b"retry: 0\n"
 FIRST = b'id: 0\nevent: delta\ndata: {"text":"a"}\n\n'
@@ -26,9 +27,9 @@ def watched(bodies: Sequence[bytes], check: Callable[[], None] = lambda: None) -
 
     with httpx.Client(base_url="http://gateway", transport=httpx.MockTransport(answer)) as client:
         inbox = watch(client, "r", None, check)
-        items = [inbox.get(timeout=20)]
+        items = [inbox.get(timeout=PATIENCE_S)]
         while items[-1] is not None and not isinstance(items[-1], Exception):
-            items.append(inbox.get(timeout=20))
+            items.append(inbox.get(timeout=PATIENCE_S))
     return items
 
 
