@@ -23,6 +23,7 @@ IDLE: Final = 3 * Settings().heartbeat
 """Silence after which a connection counts as broken: three heartbeats that did not come."""
 
 _SEQ: Final = re.compile(r"[0-9]{1,18}")
+_NOT_NOW: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS})
 _MOST_DOUBLINGS: Final = 16  # of a second, most of a day: no sensible limit lies above, and the power stays small
 
 
@@ -127,7 +128,7 @@ class Following:
         if is_event_stream(status, headers):
             return True
         self.last_error = f"status {status} and content type {headers.get('content-type', 'none')}"
-        if status != HTTPStatus.TOO_MANY_REQUESTS and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        if not is_passing(status):
             self.outcome = Outcome.REFUSED
             raise StreamRefused(self.run_id, self.last_error, self.tries, self.cursor)
         self._floor = retry_after(headers)
@@ -206,6 +207,11 @@ def is_event_stream(status: int, headers: Mapping[str, str]) -> bool:
     """Tell whether an answer with this head is a stream of events (WHATWG HTML §9.2.2)."""
     essence = headers.get("content-type", "").partition(";")[0].strip().lower()
     return status == HTTPStatus.OK and essence == "text/event-stream"
+
+
+def is_passing(status: int) -> bool:
+    """Tell whether an answer with this status may be another one later (RFC 9110, section 15; RFC 8470)."""
+    return status in _NOT_NOW or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta:

@@ -10,12 +10,11 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
 from client.arrivals import Disconnected, Ended, Gap, Reconnected, RunEvent, RunOpened, SessionOpened
-from client.following import Patience, backed_off, retry_after
+from client.following import Patience, backed_off, is_passing, retry_after
 from client.line_frames import (
     Answered,
     LineFrame,
@@ -135,7 +134,7 @@ class Line:
     def refused(self, status: int, headers: Mapping[str, str]) -> None:
         """Note that the upgrade was answered with this. `headers` do not mind the case of names."""
         self.last_error = f"status {status}"
-        if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if is_passing(status):
             self._floor = retry_after(headers)
         else:
             self._refusal = self.last_error

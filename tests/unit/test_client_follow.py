@@ -470,9 +470,9 @@ def test_parameters_and_case_of_the_content_type_do_not_matter(drive: Drive, con
     assert drive(server, "run-1").events == [had(0, "done")]
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 599])
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
 def test_a_passing_trouble_is_tried_again(drive: Drive, status: int) -> None:
-    """Too many requests and the server's own errors are failures like a broken connection; their body is not read."""
+    """What says "not now" and the server's own errors are failures like a broken connection; no body is read."""
     server = Server(Connection([frame(0)], status=status), LAST)
     assert drive(server, certain()) == Followed([had(99, "done")], [1.0], None)
 

@@ -389,7 +389,8 @@ def test_a_code_of_nobodys_is_tried_again(code: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "headers", "pause"), [(503, {"retry-after": "5"}, 6.0), (429, {}, 1.0), (500, {}, 1.0), (502, {}, 1.0)]
+    ("status", "headers", "pause"),
+    [(503, {"retry-after": "5"}, 6.0), (408, {}, 1.0), (429, {}, 1.0), (500, {}, 1.0), (502, {}, 1.0)],
 )
 def test_an_upgrade_may_be_refused_for_now(status: int, headers: dict[str, str], pause: float) -> None:
     """A gateway that is full says when to come back."""
