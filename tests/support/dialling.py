@@ -78,7 +78,8 @@ async def dialling(base: str | int, session_id: str = "s", pongs: bool = True, *
     """Open a session's socket at a gateway's base URL, or port; on leaving, it is closed."""
     base = f"http://127.0.0.1:{base}" if isinstance(base, int) else base
     url = address(base, session_id, **query)
-    async with connect(url, proxy=None, ping_interval=None, max_size=None) as connection:
+    # All that comes is taken in: a client that has stopped reading would wait for the answer to its close.
+    async with connect(url, proxy=None, ping_interval=None, max_size=None, max_queue=None) as connection:
         yield Caller(connection, pongs)
 
 
