@@ -53,10 +53,12 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whichev
     cycle: _Cycle | None  # of the newest request whose head is complete
     loop: asyncio.AbstractEventLoop
     scope: dict[str, object]
+    timeout_keep_alive: float
     transport: asyncio.Transport
 
     def __init__(self, settings: Settings, **uvicorns: object) -> None:
         super().__init__(**uvicorns)
+        self.timeout_keep_alive = settings.keep_alive.total_seconds()
         self._request_timeout_s = settings.request_timeout.total_seconds()
         self._send_timeout_s = settings.send_timeout.total_seconds()
         self._served: _Cycle | None = None  # the request that is being answered

@@ -104,6 +104,7 @@ class Settings:
     max_connection_age: timedelta = _seconds(600, "a stream ends at 80 to 100 % of this, so that clients spread out")
     send_timeout: timedelta = _seconds(10, "a client that takes nothing for this long is dropped")
     request_timeout: timedelta = _seconds(10, "how long a client may take to send a request's head, and its body")
+    keep_alive: timedelta = _seconds(75, "how long a connection is kept for another request: longer than proxies do")
     max_text: int = _whole(8000, "code points in a message")
     max_body: int = _whole(64 * 1024, "bytes in a request body")
     max_waiters: int = _whole(10_000, "streams open at once in one gateway")

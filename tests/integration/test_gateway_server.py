@@ -119,6 +119,33 @@ def test_a_request_that_does_not_come_is_not_waited_for(runner: Runner, sent: by
 
 
 @pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
+def test_a_connection_is_kept_for_another_request(runner: Runner) -> None:
+    """As long as `keep_alive` says, however little patience there is for a request that has begun."""
+
+    async def get(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+        writer.write(b"GET /healthz HTTP/1.1\r\n\r\n")
+        return (await reader.readuntil(b'{"status":"ok"}'))[:15]
+
+    async def main() -> None:
+        gateway = house(settings=IMPATIENT)
+        async with asyncio.timeout(PATIENCE_S), serving(gateway, IMPATIENT) as (_, port):
+            kept, silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
+            assert await get(*kept) == b"HTTP/1.1 200 OK"
+            assert await silent[0].read() == b""
+            assert await get(*kept) == b"HTTP/1.1 200 OK"
+            for _, writer in (kept, silent):
+                writer.close()
+        brief = replace(IMPATIENT, keep_alive=timedelta(milliseconds=50))
+        async with asyncio.timeout(PATIENCE_S), serving(gateway, brief) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            assert await get(reader, writer) == b"HTTP/1.1 200 OK"
+            assert await reader.read() == b""
+            writer.close()
+
+    runner(main())
+
+
+@pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
 def test_a_head_without_end_is_refused(runner: Runner) -> None:
     """What is kept of a head has a bound, although its parser knows none."""
 

@@ -14,6 +14,7 @@ TEXTS: Final = {
     "max_connection_age": "a stream ends at 80 to 100 % of this, so that clients spread out",
     "send_timeout": "a client that takes nothing for this long is dropped",
     "request_timeout": "how long a client may take to send a request's head, and its body",
+    "keep_alive": "how long a connection is kept for another request: longer than proxies do",
     "max_text": "code points in a message",
     "max_body": "bytes in a request body",
     "max_waiters": "streams open at once in one gateway",

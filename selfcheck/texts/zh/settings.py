@@ -14,6 +14,7 @@ TEXTS: Final = {
     "max_connection_age": "流在它的 80% 到 100% 时结束，好让客户端错开",
     "send_timeout": "客户端这么久什么也不取，就断开它",
     "request_timeout": "客户端发送一个请求最多可以用多久（请求头和请求体各算各的）",
+    "keep_alive": "连接为下一个请求保留多久：要比代理保留得更久",
     "max_text": "一条消息的码点数",
     "max_body": "请求体的字节数",
     "max_waiters": "一个网关同时打开的流",
