@@ -28,7 +28,7 @@ from shared.bootstrap import Ports, open_ports
 from shared.settings import Settings
 from tests.support.balanced import Balanced
 from tests.support.member import Member
-from tests.support.patience import until
+from tests.support.patience import PATIENCE_S, until
 from tests.support.processes import ROOT, environment
 from tests.support.real import own_name
 
@@ -61,7 +61,7 @@ class Fleet:
         self._given = given
         self._guard = guard
         gateways = Balanced(lambda: [gateway.address for gateway in self.gateways])
-        self.client = httpx.AsyncClient(transport=gateways, base_url="http://fleet", timeout=5)
+        self.client = httpx.AsyncClient(transport=gateways, base_url="http://fleet", timeout=PATIENCE_S)
 
     @property
     def gateways(self) -> list[Member]:

@@ -28,6 +28,7 @@ LONG_SLEEP_S: Final = (LEASE_S + 0.5, LEASE_S + 3.5)
 SHORT_SLEEP_S: Final = (0.1, 1.0)
 LONGEST_S: Final = 8.0  # a service says nothing: the adapters give up a connection after 5 and 7 s
 GRACE_S: Final = 0.2  # after this long, who woke up has done what he was about to do
+BATCH_S: Final = 0.3  # a worker stores what he has published 200 ms later at the latest (FLUSH_EVERY)
 PACE_S: Final = (0.0, 0.5)
 
 Fault = Callable[[], Awaitable[bool]]
@@ -232,8 +233,8 @@ class Mayhem:
         await self._crowd.look()
 
     async def _settled(self) -> None:
-        """Return when the store has all that waiters had seen by now."""
-        await lapse(GATEWAYS * 0.02)  # what a gateway has at this moment, its waiters have a moment later
+        """Return when the store has all that waiters have seen of what was published up to now."""
+        await lapse(BATCH_S)  # in which a gateway hands on what it has, and a worker stores what he has published
         seen = dict(self._crowd.seen())
         await until("what was seen is stored", lambda: self._stored(seen))
 
