@@ -1,7 +1,6 @@
 """The judge of one submission: what its service is told, and when the solution's bodies come near it."""
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +38,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def room(tmp_path: Path) -> Path:
     """Return a room with the starter in it."""
-    shutil.copytree(STARTER, tmp_path / "tree")
+    copied(STARTER, tmp_path / "tree")
     return tmp_path
 
 
@@ -119,7 +118,7 @@ def test_root_grades_nothing_where_submissions_cannot_be_kept_in(
 def test_a_grading_in_which_the_solution_fails_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said before anything is judged: here the kit's solution is what learners begin with."""
     monkeypatch.setattr(os, "environ", {**os.environ, "TMPDIR": str(tmp_path)})
-    shutil.copytree(STARTER, tmp_path / "kit" / "solution")
+    copied(STARTER, tmp_path / "kit" / "solution")
     monkeypatch.setattr(grade, "kit_root", lambda: tmp_path / "kit")
     with pytest.raises(Misconfigured, match="the solution itself does not pass check 1 here: "):
         grade.grade(Wish([str(STARTER)], tmp_path / "out", 1, Limits()))
@@ -129,6 +128,7 @@ def test_a_grading_in_which_the_solution_fails_is_none(tmp_path: Path, monkeypat
 NEVER_ENDS = """
 import signal
 from selfcheck.grading.warden import main
+from tests.support.trees import copied
 
 def judge(place, room, say):
     signal.pause()

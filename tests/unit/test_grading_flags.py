@@ -1,12 +1,12 @@
 """What a submission's text shows: whose it is, what it reaches for, what else it changes."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from selfcheck.grading import flags
 from tests.support.judging import SOLUTION, STARTER, solution_with, tree_with
+from tests.support.trees import copied
 
 
 def of(tree: Path) -> tuple[str, ...]:
@@ -17,7 +17,7 @@ def of(tree: Path) -> tuple[str, ...]:
 @pytest.fixture
 def starter(tmp_path: Path) -> Path:
     """Return a copy of the starter."""
-    return Path(shutil.copytree(STARTER, tmp_path / "mine"))
+    return copied(STARTER, tmp_path / "mine")
 
 
 def append(tree: Path, text: str) -> Path:

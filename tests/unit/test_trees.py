@@ -3,7 +3,6 @@
 import ast
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from selfcheck.trees import (
 )
 from shared.errors import Misconfigured
 from shared.foreign import Unusable
+from tests.support.trees import copied
 
 ROOT = Path(__file__).resolve().parents[2]
 STARTER = ROOT / "starter"
@@ -34,16 +34,11 @@ def text_of(tree: Path, file: str) -> str:
     return (tree / file).read_text(encoding="utf-8")
 
 
-def copy(tree: Path, place: str | Path) -> None:
-    """Copy a tree's files over what is there. What Python keeps beside them may come and go meanwhile."""
-    shutil.copytree(tree, place, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
-
-
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a learner's copy of the starter, `mine/` in the current directory."""
     monkeypatch.chdir(tmp_path)
-    copy(STARTER, "mine")
+    copied(STARTER, "mine")
     return Path("mine")
 
 
@@ -165,7 +160,7 @@ def test_an_installed_judge_finds_the_kit_in_the_current_directory(
 ) -> None:
     """Away from the checkout the trees are looked for where the command was given."""
     monkeypatch.setattr(trees, "__file__", str(tmp_path / "site-packages" / "selfcheck" / "trees.py"))
-    copy(SOLUTION, "solution")
+    copied(SOLUTION, "solution")
     mine.rename("starter")
     assert kit_root() == Path.cwd()
 
@@ -387,7 +382,7 @@ def test_the_difference_of_all_is_that_of_the_files() -> None:
 def test_the_difference_does_not_depend_on_the_learner(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is taken from the starter as it came, whatever has become of `starter/` since."""
     before = difference()
-    copy(SOLUTION, "solution")
+    copied(SOLUTION, "solution")
     mine.rename("starter")
     edit(Path("starter"), "delivery.py", "    return 0\n", "    return 9\n")
     monkeypatch.setattr(trees, "kit_root", Path.cwd)
@@ -397,7 +392,7 @@ def test_the_difference_does_not_depend_on_the_learner(mine: Path, monkeypatch: 
 @pytest.mark.parametrize("number", EXERCISES)
 def test_one_exercise_is_put_back_and_the_others_stay(mine: Path, number: int) -> None:
     """From the solution back to the starter, one exercise at a time; the file's other one is left as written."""
-    copy(SOLUTION, mine)
+    copied(SOLUTION, mine)
     file = EXERCISES[number].file
     (mine / file).write_text(restored(mine, number), encoding="utf-8")
     assert touched(mine) == [other for other in EXERCISES if other != number]
@@ -406,7 +401,7 @@ def test_one_exercise_is_put_back_and_the_others_stay(mine: Path, number: int) -
 
 def test_all_put_back_is_the_starter_to_the_byte(mine: Path) -> None:
     """Nothing of what was written stays behind."""
-    copy(SOLUTION, mine)
+    copied(SOLUTION, mine)
     for number, exercise in EXERCISES.items():
         (mine / exercise.file).write_text(restored(mine, number), encoding="utf-8")
     assert [text_of(mine, file) for file in FILES] == [text_of(STARTER, file) for file in FILES]

@@ -1,6 +1,5 @@
 """The kit's proof: a kit that is broken on purpose is found, each by its own part, and what was found is told."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -25,15 +24,16 @@ from selfcheck.verifying.verify import Wish
 from selfcheck.verifying.words import words
 from shared.errors import Unavailable
 from tests.support.judging import SOLUTION, STARTER, tree_with
+from tests.support.trees import copied
 
 
 @pytest.fixture
 def kit(tmp_path: Path) -> Kit:
     """Return a copy of both trees and of all texts."""
     for tree in (STARTER, SOLUTION):
-        shutil.copytree(tree, tmp_path / "kit" / tree.name, ignore=shutil.ignore_patterns("__pycache__"))
+        copied(tree, tmp_path / "kit" / tree.name)
     copy = tmp_path / "texts"
-    shutil.copytree(Path(texts.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    copied(Path(texts.__file__).parent, copy)
     return Kit(tmp_path / "kit", copy)
 
 
