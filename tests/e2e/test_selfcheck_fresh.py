@@ -64,7 +64,7 @@ def test_each_to_do_says_what_is_wrong(starter: Judged) -> None:
     """Rule, case, right answer and the starter's, in four lines."""
     told = {number: (starter.checks[number]["expected"], starter.checks[number]["actual"]) for number in (4, 5)}
     assert told == {
-        4: ("the first event after reconnecting is 6", "it is 0"),
+        4: ("the first event after reconnecting is 6", "the first event is 0"),
         5: ("merged: True, run_id: run-1", "merged: False, run_id: run-2"),
     }
     assert all(starter.checks[number][name] for number in TO_DO for name in ("broken_rule", "given", "expected"))
