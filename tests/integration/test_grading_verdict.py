@@ -15,6 +15,7 @@ from selfcheck.processes.held import Service
 from selfcheck.results import State
 from shared.errors import Misconfigured
 from tests.support.judging import ROOT, SOLUTION, STARTER
+from tests.support.trees import copied
 
 TELL = """
 import gc, os, sys
@@ -128,7 +129,6 @@ def test_a_grading_in_which_the_solution_fails_is_none(tmp_path: Path, monkeypat
 NEVER_ENDS = """
 import signal
 from selfcheck.grading.warden import main
-from tests.support.trees import copied
 
 def judge(place, room, say):
     signal.pause()
