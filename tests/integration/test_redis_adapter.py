@@ -2,16 +2,18 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
 from datetime import timedelta
 
 import pytest
+import uvloop
 
+from gateway.connection import abort
 from shared.adapters.redis import RedisBus, channel, connect, delete_prefix, lanes
 from shared.adapters.redis import input as input_queue
 from shared.adapters.redis.keys import Keys
-from shared.adapters.redis.protocol import Argument, Reply
+from shared.adapters.redis.protocol import Argument, Reply, pack
 from shared.errors import Misconfigured, Unavailable
 from shared.events import Event, EventKind
 from shared.ports import Delivery, Mark
@@ -500,6 +502,47 @@ def test_a_run_can_be_taken_over_whatever_a_later_version_wrote(fields: Sequence
             assert await bus.output.entries("r") == [*deltas("r", 0, 1), *deltas("r", 2, 3)]
 
     run(test())
+
+
+@pytest.mark.parametrize("runner", [asyncio.run, uvloop.run])
+def test_a_connection_that_was_reset_between_two_reads_is_a_loss(
+    runner: Callable[[Coroutine[None, None, None]], None],
+) -> None:
+    """A lane that rests meanwhile hears of it as of any other, and reads on: whichever loop has which word for it."""
+    parted = asyncio.Semaphore(0)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while count := await reader.readline():
+            words = [(await reader.readline(), (await reader.readline()).strip())[1] for _ in range(int(count[1:]))]
+            if words == [b"RESET"]:
+                assert isinstance(writer.transport, asyncio.Transport)
+                abort(writer.transport)
+            else:
+                writer.write(b"+OK\r\n")
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        parted.release()
+
+    async def test() -> None:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as listening:
+            server = connect.Server(f"redis://127.0.0.1:{listening.sockets[0].getsockname()[1]}", "test")
+            with pytest.raises(Unavailable):
+                async with server.line() as line:
+                    assert await line.call(pack("PING")) == b"OK"
+                    await line._send(pack("RESET"))
+                    await parted.acquire()
+                    writer = line._connection._writer
+                    assert writer is not None
+                    while not writer.transport.is_closing():  # noqa: ASYNC110  # it tells only who reads
+                        await asyncio.sleep(0)
+                    await line.call(pack("PING"))
+            async with server.line() as line:
+                assert await line.call(pack("PING")) == b"OK"
+            await server.close()
+            await parted.acquire()
+
+    runner(test())
 
 
 def test_deleting_a_prefix_leaves_all_other_keys() -> None:

@@ -193,7 +193,7 @@ class Line:
     async def calls(self, packed: bytes, replies: int, block: timedelta = timedelta(0)) -> list[Reply]:
         """Send packed commands in one piece and return their replies; the first that is an error is raised."""
         async with asyncio.timeout(block.total_seconds() + ANSWER_S):
-            await self._connection.send_packed_command(packed, check_health=False)
+            await self._send(packed)
             answers = [await self._answer() for _ in range(replies)]  # all of them: none may be left for the next call
         for answer in answers:
             if isinstance(answer, exceptions.ResponseError):
@@ -201,6 +201,12 @@ class Line:
                     await self._connection.disconnect(nowait=True)
                 raise answer
         return [answer for answer in answers if not isinstance(answer, exceptions.ResponseError)]
+
+    async def _send(self, packed: bytes) -> None:
+        try:
+            await self._connection.send_packed_command(packed, check_health=False)
+        except RuntimeError as error:  # uvloop's word for a connection that was reset since the last call
+            raise exceptions.ConnectionError(str(error)) from error
 
     async def _answer(self) -> "Reply | exceptions.ResponseError":
         try:

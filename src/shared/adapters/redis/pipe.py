@@ -113,7 +113,8 @@ class Exchange:
 
     async def _send(self) -> None:
         # A task of its own: redis-py closes a connection when a send is cancelled, and callers are cancelled at will.
-        with suppress(exceptions.RedisError, OSError):  # the reader meets the same loss, and tells those who wait
+        # The reader meets the same loss, and tells those who wait. A RuntimeError is uvloop's word for it.
+        with suppress(exceptions.RedisError, OSError, RuntimeError):
             while True:
                 await self._more.wait()
                 self._more.clear()
