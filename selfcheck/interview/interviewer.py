@@ -92,7 +92,9 @@ def _show_rest(question: Question) -> None:
     _show(say("interview.further"), question.further)
     _show(say("interview.code"), [f"{code.file}  {code.name}" for code in question.code])
     commands = [f"selfcheck run --tree solution --only {check}" for check in question.checks]
-    _show(say("interview.see"), [*commands, *(f"selfcheck experiment {name}" for name in question.experiments)])
+    out.print(Text(str(say("interview.see")), "cyan"))
+    for command in [*commands, *(f"selfcheck experiment {name}" for name in question.experiments)]:
+        out.print(Text(f"  {_bullet()} {command}"), soft_wrap=True)  # in one piece: it will be copied
 
 
 def _show(title: Words, lines: Sequence[Words], *, numbered: bool = False) -> None:
@@ -101,8 +103,12 @@ def _show(title: Words, lines: Sequence[Words], *, numbered: bool = False) -> No
     rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")
     for number, line in enumerate(lines, 1):
-        rows.add_row(f"{number}." if numbered else "-" if plain() else "•", prose(str(line)))
+        rows.add_row(f"{number}." if numbered else _bullet(), prose(str(line)))
     out.print(Padding(rows, (0, 0, 0, 2), expand=False))
+
+
+def _bullet() -> str:
+    return "-" if plain() else "•"
 
 
 def _show_score(had: "dict[str, int]", questions: Sequence[Question]) -> None:

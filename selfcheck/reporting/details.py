@@ -41,6 +41,7 @@ class Page:
     width: int
     plain: bool
     whole: bool = False
+    cropped: bool = False  # whether a line that is too long is cut, and not gone on with by the terminal
 
     @property
     def most(self) -> int:
@@ -79,23 +80,24 @@ def unfolded(check: CheckResult, report: Report, around: Around, page: Page) -> 
     """Yield everything that is to be said of a check."""
     yield title(check, around, page)
     what, seen = _named(_findings(check, page)), _named(_evidence(check, page))
-    then = _named(_what_then(check, report, around))
-    wide = max(cell_len(label) for label, _ in what + seen + then)
+    then, command = _named(_what_then(check, report)), again(report, check, around.real)
+    label = text(say("feedback.again"))
+    wide = max(cell_len(label) for label, _ in [*what, *seen, *then, (label, "")])
     yield from _rows(what + seen, wide, page)
     matrix = check.evidence.get("matrix")
     if isinstance(matrix, dict):
         yield from _matrix(matrix, page)
     yield from _timeline(check.timeline, page)
     yield from _rows(then, wide, page)
+    yield from _rows([(label, command)], wide, page) if page.cropped else [_row(label, wide, command)]
 
 
-def _what_then(check: CheckResult, report: Report, around: Around) -> Iterator[tuple[str, str]]:
+def _what_then(check: CheckResult, report: Report) -> Iterator[tuple[str, str]]:
     if check.symptom:
         from selfcheck.symptoms import question
 
         yield "feedback.question", text(question(check.symptom))
     yield "feedback.next", text(next_step(check))
-    yield "feedback.again", again(report, check, around.real)
 
 
 def _findings(check: CheckResult, page: Page) -> Iterator[tuple[str, str]]:
@@ -136,8 +138,12 @@ def _rows(rows: Sequence[tuple[str, str]], wide: int, page: Page) -> Iterator[Te
     room = max(page.width - wide - 4, 8)
     for label, value in rows:
         for number, line in enumerate(wrapped(value, room)):
-            shown = set_cell_size("" if number else label, wide)
-            yield Text.assemble(INDENT, (shown, "dim"), "  ", line) if line else Text("")
+            yield _row("" if number else label, wide, line) if line else Text("")
+
+
+def _row(label: str, wide: int, line: str) -> Text:
+    """Return one line of a value. A command is one however long it is: broken by us, it could not be copied."""
+    return Text.assemble(INDENT, (set_cell_size(label, wide), "dim"), "  ", line)
 
 
 def _timeline(steps: Sequence[Step], page: Page) -> Iterator[Text]:

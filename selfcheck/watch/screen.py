@@ -57,7 +57,7 @@ class Drawn:
 
     def over(self, board: Board) -> None:
         """Draw."""
-        page = Page(self._console.width, plain())
+        page = Page(self._console.width, plain(), cropped=True)
         keys = [Text(""), Text(f"  {say('watch.keys')}", "dim")] if self._keys else []
         room = max(self._console.height - 1 - len(keys), 1)
         with self._console.capture() as drawn:
@@ -94,7 +94,7 @@ class Told:
         _print(self._console, [board.score(), *wrong, *board.prints()])
 
     def _page(self) -> Page:
-        return Page(self._console.width, plain())
+        return Page(self._console.width, plain(), cropped=True)
 
 
 def screen(console: Console, *, keys: bool) -> Screen:

@@ -136,6 +136,16 @@ def test_the_sheet_fits_into_a_terminal(lang: Lang, shown: io.StringIO) -> None:
     assert sum(any(f"{name}" in line for line in lines) for name in (each.name for each in QUESTIONS)) == len(QUESTIONS)
 
 
+def test_commands_stay_whole(shown: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a narrow terminal, too: they are there to be copied."""
+    monkeypatch.setattr(interviewer, "out", Console(file=shown, width=30, highlight=False))
+    interviewer.show_all(interviewer.chosen(["merging"]))
+    assert shown.getvalue().endswith(
+        "See it\n  • selfcheck run --tree solution --only 5\n  • selfcheck run --tree solution --only 6\n"
+        "  • selfcheck experiment seq-reset\n"
+    )
+
+
 def test_a_name_that_is_none_is_told() -> None:
     """With all names that there are."""
     with pytest.raises(LookupError, match="nothing"):
