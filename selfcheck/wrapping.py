@@ -52,6 +52,17 @@ def wrapped(words: str, width: int) -> list[str]:
     return [line for paragraph in words.splitlines() for line in _lines(paragraph, max(width, 2))]
 
 
+def broken(words: Text, width: int) -> list[Text]:
+    """Return the lines of a text with styles, each at most so many cells wide."""
+    lines: list[Text] = []
+    at = 0
+    for line in wrapped(words.plain, width):
+        at = words.plain.index(line, at)
+        lines.append(words[at : at + len(line)])
+        at += len(line)
+    return lines
+
+
 def _lines(paragraph: str, width: int) -> Iterator[str]:
     line = ""
     for unit in _UNIT.findall(paragraph):

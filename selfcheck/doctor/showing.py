@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from rich.padding import Padding
-from rich.table import Table
+from rich.cells import cell_len
 from rich.text import Text
 
 from selfcheck.console import out, plain
@@ -11,7 +10,10 @@ from selfcheck.doctor import kit, machine
 from selfcheck.doctor.remark import Health, Remark
 from selfcheck.outcome import ENVIRONMENT, PASSED
 from selfcheck.texts import Words, say
+from selfcheck.wrapping import broken
 
+WHAT_WIDTH = 24  # of what is looked at, in cells
+LEAST_ROOM = 20  # for what is said of it
 _SYMBOLS = {Health.GOOD: ("✓", "+", "green"), Health.MISSING: ("○", "o", "yellow"), Health.BAD: ("✗", "x", "red")}
 
 
@@ -44,24 +46,30 @@ def show() -> int:
 
 def _show(remark: Remark) -> None:
     symbol, ascii_symbol, style = _SYMBOLS[remark.health]
-    line = Table.grid(padding=(0, 1))
-    line.add_column(no_wrap=True)
-    line.add_column(min_width=24, max_width=34, overflow="fold")
-    line.add_column(overflow="fold")
-    line.add_row(Text(ascii_symbol if plain() else symbol, style), Text(str(remark.what)), Text(str(remark.found)))
-    out.print(Padding(line, (0, 0, 0, 2), expand=False))
+    what = str(remark.what)
+    named = f"{what}{' ' * (WHAT_WIDTH - cell_len(what))} "
+    _row(Text.assemble("  ", (ascii_symbol if plain() else symbol, style), " ", named), Text(str(remark.found)))
     if remark.remedy:
-        out.print(Padding(Text(str(remark.remedy), style), (0, 0, 0, 4), expand=False))
+        _row(Text("    "), Text(str(remark.remedy), style))
 
 
 def _show_settings() -> None:
-    rows = Table.grid(padding=(0, 1))
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True, justify="right")
-    rows.add_column(overflow="fold")
-    for variable, value, default, why in kit.settings_in_force():
-        text = Text(str(why), "dim")
-        if default:
-            text = Text.assemble((str(say("doctor.default", value=default)), "yellow"), " ", text)
-        rows.add_row(variable, Text(value, "yellow" if default else ""), text)
-    out.print(Padding(rows, (0, 0, 0, 2), expand=False))
+    settings = [*kit.settings_in_force()]
+    longest = max(len(variable) for variable, *_ in settings)
+    widest = max(len(value) for _, value, *_ in settings)
+    for variable, value, default, why in settings:
+        name = Text.assemble("  ", f"{variable:{longest}} ", (f"{value:>{widest}}", "yellow" if default else ""), " ")
+        remark = f"{say('doctor.default', value=default)} " if default else ""
+        _row(name, Text.assemble((remark, "yellow"), (str(why), "dim")))
+
+
+def _row(begins: Text, words: Text) -> None:
+    """Print words behind what begins a line, broken there; where there is too little room, below it."""
+    room = out.width - begins.cell_len
+    if room < LEAST_ROOM and words.cell_len > room:
+        begins.rstrip()
+        out.print(begins, soft_wrap=True)
+        begins = Text("    ")
+    for line in broken(words, out.width - begins.cell_len):
+        out.print(Text.assemble(begins, line), soft_wrap=True)
+        begins = Text(" " * begins.cell_len)

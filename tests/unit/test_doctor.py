@@ -1,14 +1,16 @@
 """The doctor: what it looks at, and what it says of what is not as it should be."""
 
+import io
 import socket
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from selfcheck import texts
-from selfcheck.doctor import kit, machine
-from selfcheck.doctor.remark import Health
+from selfcheck.doctor import kit, machine, showing
+from selfcheck.doctor.remark import Health, bad
 from selfcheck.texts import english
 from shared.settings import MERGE_WINDOW, Settings
 from tests.support.judging import solution_with
@@ -128,3 +130,20 @@ def test_settings_that_cannot_be_read_are_told() -> None:
     (right,) = kit.of_settings({"KODA_LEASE": "20s"})
     assert right.health is Health.GOOD
     assert [*kit.settings_in_force({"KODA_LEASE": "soon"})] == [*kit.settings_in_force({})]
+
+
+@pytest.mark.parametrize(
+    ("width", "found"),
+    [
+        (80, ["  ✗ Python                   CPython 3.11.7, /a/folder/bin/python"]),
+        (50, ["  ✗ Python                   CPython 3.11.7,", f"{' ' * 29}/a/folder/bin/python"]),
+        (32, ["  ✗ Python", "    CPython 3.11.7,", "    /a/folder/bin/python"]),
+    ],
+)
+def test_nothing_of_a_remark_is_lost(width: int, found: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is broken where it stands, or below what it is about where there is too little room for that."""
+    written = io.StringIO()
+    monkeypatch.setattr(showing, "out", Console(file=written, width=width, highlight=False))
+    monkeypatch.setattr(showing, "plain", lambda: False)
+    showing._show(bad("Python", "CPython 3.11.7, /a/folder/bin/python", "Install Python 3.11 or newer"))
+    assert written.getvalue().splitlines() == [*found, "    Install Python 3.11 or newer"]

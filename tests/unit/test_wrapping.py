@@ -6,8 +6,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from selfcheck.wrapping import prose, wrapped
+from selfcheck.wrapping import broken, prose, wrapped
 
 
 @pytest.mark.parametrize(
@@ -38,6 +39,16 @@ def test_no_line_is_too_wide_and_nothing_is_lost(width: int) -> None:
     lines = wrapped(words, width)
     assert max(map(cell_len, lines)) <= width
     assert "".join(lines).replace(" ", "") == words.replace(" ", "")
+
+
+@pytest.mark.parametrize("width", [4, 9, 20, 60])
+def test_styles_go_where_their_words_go(width: int) -> None:
+    """The lines are those of the bare text, and each character keeps its style."""
+    words = Text.assemble(("（默认 15s） ", "yellow"), ("一次认领不续期能维持多久 from here on", "dim"))
+    lines = broken(words, width)
+    assert [line.plain for line in lines] == wrapped(words.plain, width)
+    styled = "".join(line.plain[span.start : span.end] for line in lines for span in line.spans if span.style == "dim")
+    assert styled.replace(" ", "") == "一次认领不续期能维持多久fromhereon"
 
 
 def test_a_column_of_chinese_is_as_wide_as_it_has_to_be() -> None:
