@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from selfcheck.grading.record import Record
+from selfcheck.reporting.junit import ERRORS
 from selfcheck.results import State
 from selfcheck.texts import english, say
 from shared.events import Json
@@ -14,11 +15,11 @@ _SAID = (("rule", "broken_rule"), ("given", "given"), ("expected", "expected"), 
 
 
 def junit(records: Sequence[Record]) -> bytes:
-    """Return JUnit's XML: a suite for each submission, a case for each check."""
+    """Return JUnit's XML: a suite for each submission, a case for each check, as `run` writes them."""
     root = ElementTree.Element("testsuites", name="koda lab")
     for record in records:
         states = record.states
-        errors = states.count(State.ENVIRONMENT)
+        errors = sum(state in ERRORS for state in states)
         suite = ElementTree.SubElement(
             root,
             "testsuite",
@@ -35,7 +36,7 @@ def junit(records: Sequence[Record]) -> bytes:
                 suite, "testcase", classname=_xml(record.name), name=f"{check['id']} {check['name']}"
             )
             if state is not State.PASSED:
-                kind = "error" if state is State.ENVIRONMENT else "failure"
+                kind = "error" if state in ERRORS else "failure"
                 fault = ElementTree.SubElement(case, kind, type=str(state), message=_xml(str(check["actual"])))
                 fault.text = _xml(_explained(check))
     ElementTree.indent(root)

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 from selfcheck.results import CheckResult, Report, State, write_beside
 from selfcheck.texts import Words, english, say
 
-_ERRORS = frozenset({State.CRASHED, State.HUNG, State.ENVIRONMENT})
+ERRORS = frozenset({State.CRASHED, State.HUNG, State.ENVIRONMENT})
+"""What keeps an exercise from being judged; what it gets wrong is a failure."""
 
 # What XML 1.0 cannot hold, escaped or not (section 2.2, "Char"). A tree may have put it there.
 _NO_CHARACTER = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -34,7 +35,7 @@ def write_junit(path: Path, report: Report, names: Sequence[tuple[int, Words]]) 
 def junit(report: Report, names: Sequence[tuple[int, Words]]) -> bytes:
     """Return the document."""
     found = {check.id: check for check in report.checks}
-    errors = sum(check.status in _ERRORS for check in report.checks)
+    errors = sum(check.status in ERRORS for check in report.checks)
     failures = len(report.checks) - report.passed - errors
     counts = {"tests": len(names), "failures": failures, "errors": errors, "skipped": len(names) - len(report.checks)}
     shown = {name: str(count) for name, count in counts.items()}
@@ -57,7 +58,7 @@ def junit(report: Report, names: Sequence[tuple[int, Words]]) -> bytes:
 
 
 def _add_fault(case: ElementTree.Element, check: CheckResult) -> None:
-    kind = "error" if check.status in _ERRORS else "failure"
+    kind = "error" if check.status in ERRORS else "failure"
     finding = check.finding
     rows = {"rule": finding.broken_rule, "given": finding.given, "expected": finding.expected, "actual": finding.actual}
     lines = [f"{name}: {english(words)}" for name, words in rows.items() if english(words)]

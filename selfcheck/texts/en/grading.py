@@ -11,7 +11,7 @@ TEXTS: Final = {
     "comma": ", ",
     "sum": "{total} {total:submission|submissions}; {full} {full:passes|pass} all six checks",
     "passes": "passed, check by check:  {passes}",
-    "flagged": "{count} with a flag: look at them yourself",
+    "flagged": "{count} with a flag: {count:look at it|look at them} yourself",
     "written": "grades.csv and results.json are in {folder}",
     "not_confined": "This system has no Landlock: a submission that searches the disk can read the solution there.",
     "same_as_solution": "same as the solution",
