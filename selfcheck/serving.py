@@ -11,6 +11,7 @@ from selfcheck.recognising import recognised
 from selfcheck.spec import BOTH, ServiceSpec
 from selfcheck.texts import say
 from selfcheck.trees import folder_of, kit_root
+from selfcheck.wrapping import prose
 
 
 def serve(tree: str, port: int) -> None:
@@ -53,7 +54,7 @@ def serving(tree: str, port: int = 0) -> Iterator[Service]:
 
 
 def _explain(url: str, tree: str) -> None:
-    out.print(str(say("serve.runs", url=url, tree=tree)), markup=False)
+    out.print(prose(str(say("serve.runs", url=url, tree=tree))))
     out.print()
     commands = (
         (
@@ -72,4 +73,5 @@ def _explain(url: str, tree: str) -> None:
 def _show(line: Line) -> None:
     fields = " ".join(f"{name}={value}" for name, value in line.items() if name not in {"at", "level", "room", "event"})
     if line["event"] != "not_started":  # it is told at the end, in one line
-        out.print(f"{str(line['at'])[11:23]} {line['room']:8} {line['event']} {fields}", style="dim", markup=False)
+        words = f"{str(line['at'])[11:23]} {line['room']:8} {line['event']} {fields}"
+        out.print(words, style="dim", markup=False, soft_wrap=True)  # one line each, for whoever looks for something

@@ -221,7 +221,8 @@ def test_the_service_can_be_used_by_hand() -> None:
         assert ids(whole) == list(range(len(ids(whole))))
         assert whole.text.rstrip().rpartition("event: ")[2].startswith("done")
         assert ids(rest) == ids(whole)[6:]
-        running.until_it_says("run_moved")  # what happens is shown
+        # What happens is shown, one line each however wide that is.
+        running.until_it_says(f"run_moved run_id={run_id} source=pending target=running attempt=1 why=claimed")
         running.process.send_signal(signal.SIGINT)
         code, _, err = running.ended()
         assert (code, err, running.left_behind()) == (130, "stopped\n", [])
