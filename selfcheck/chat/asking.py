@@ -81,7 +81,8 @@ class Asking:
         try:
             answer = self._client.request(method, path, json=document)
         except httpx.TransportError as error:
-            raise Unavailable("gateway", f"{type(error).__name__}: {error}") from error
+            address = self._client.base_url.netloc.decode("ascii")
+            raise Unavailable("gateway", f"{address}: {type(error).__name__}: {error}") from error
         if answer.is_success:
             return answer.content
         reason = _reason(answer)

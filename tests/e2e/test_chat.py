@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import pytest
 
@@ -31,10 +31,8 @@ ENVIRONMENT = {
     "INPUTRC": os.devnull,
     "TERM": "dumb",
 }
-HEAD = (
-    "(session s, replies so far: 0)\n"
-    "(type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave)\n"
-)
+NOTHING: Mapping[str, str] = {}
+HEAD = "(session s, replies so far: 0)\n(type while it answers to correct yourself; Ctrl-C stops it, Ctrl-D leaves)\n"
 
 
 @pytest.fixture
@@ -44,11 +42,13 @@ def puppet() -> Iterator[Puppet]:
         yield gateway
 
 
-def piped(messages: Sequence[str], *options: str) -> tuple[str, str, int]:
+def piped(messages: Sequence[str], *options: str, changes: Mapping[str, str] = NOTHING) -> tuple[str, str, int]:
     """Return what a conversation from a pipe prints, on both streams, and its exit code."""
     command = [sys.executable, "-m", "selfcheck", "chat", *options]
     given = "".join(f"{message}\n" for message in messages).encode()
-    answer = subprocess.run(command, input=given, capture_output=True, env=ENVIRONMENT, timeout=3 * WAIT_S)
+    answer = subprocess.run(
+        command, input=given, capture_output=True, env={**ENVIRONMENT, **changes}, timeout=3 * WAIT_S
+    )
     return answer.stdout.decode(), answer.stderr.decode(), answer.returncode
 
 
@@ -81,10 +81,29 @@ def test_messages_are_answered_one_after_the_other() -> None:
     """R11: a line is a message, each waits for the end of its run, and of two runs that count from 0 both are shown."""
     messages = ["My lamp is broken", " ", "An exchange, please"]
     assert piped(messages) == (
-        f"> My lamp is broken\n{REFUND}\n>  \n> An exchange, please\n{EXCHANGE}\n",
+        f"> My lamp is broken\n{REFUND}\n>\n> An exchange, please\n{EXCHANGE}\n",
         "",
         0,
     )
+
+
+PROXIES = {"HTTP_PROXY": "http://127.0.0.1:9", "ALL_PROXY": "socks5://127.0.0.1:9", "SSL_CERT_FILE": "/nowhere"}
+
+
+def test_no_proxy_comes_between_a_conversation_and_this_machine(puppet: Puppet) -> None:
+    """Whatever the environment says of proxies and certificates: ours, or one that is named."""
+    assert piped(["hello"], changes=PROXIES) == (f"> hello\n{REFUND}\n", "", 0)
+    puppet.accept("r")
+    puppet.say("r", 0, "It works")
+    puppet.end("r", 1)
+    assert piped(["hello"], "--url", puppet.url, changes=PROXIES) == ("> hello\nIt works\n", "", 0)
+
+
+def test_a_proxy_that_cannot_be_used_is_a_wrong_setting() -> None:
+    """For a gateway that is elsewhere it matters."""
+    said, problem, code = piped(["hello"], "--url", "http://gateway.invalid", changes=PROXIES)
+    assert (said, code) == ("", 2)
+    assert problem.startswith("selfcheck: settings: the environment's proxies or certificates cannot be used: ")
 
 
 def test_a_lost_connection_is_mended(puppet: Puppet) -> None:
@@ -200,7 +219,7 @@ def test_the_line_behind_a_question_is_its_answer(puppet: Puppet) -> None:
     assert [asked(puppet) for _ in range(3)] == [chat("hi"), answer("blue"), chat("bye")]
 
 
-@pytest.mark.parametrize(("lines", "echo"), [(["/skip"], "> /skip\n"), ([" "], ">  \n"), ([], "")])
+@pytest.mark.parametrize(("lines", "echo"), [(["/skip"], "> /skip\n"), ([" "], ">\n"), ([], "")])
 def test_a_question_may_run_out_of_time(puppet: Puppet, lines: list[str], echo: str) -> None:
     """Nothing is sent for it, whether a script says so or has ended; the run is shown to its end all the same."""
     puppet.accept("r")

@@ -100,12 +100,12 @@ def test_what_may_work_later_is_unavailable(status: int) -> None:
 
 
 def test_a_gateway_that_cannot_be_reached_is_unavailable() -> None:
-    """The transport's error is the cause."""
+    """Which one is said; the transport's error is the cause."""
 
     def refuse(_: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
 
-    with pytest.raises(Unavailable, match=r"^the gateway is away: ConnectError: refused$") as away:
+    with pytest.raises(Unavailable, match=r"^the gateway is away: gateway: ConnectError: refused$") as away:
         asking(refuse).session("s")
     assert isinstance(away.value.__cause__, httpx.ConnectError)
 

@@ -4,7 +4,7 @@ from typing import Final
 
 TEXTS: Final = {
     "session": "session {session}, replies so far: {replies}",
-    "keys": "type again while it answers to correct yourself, Ctrl-C to stop it, Ctrl-D to leave",
+    "keys": "type while it answers to correct yourself; Ctrl-C stops it, Ctrl-D leaves",
     "not_merged": "not merged; it is answered after this",
     # why a reply is replaced
     "merge": "merged; the reply so far is void",
