@@ -64,6 +64,11 @@ def show_details(
     if wrong:
         for line in _wrong(console, report, wrong, around):
             _print(console, line)
+    if any(check.status is State.ENVIRONMENT for check in report.checks):
+        from selfcheck.wrapping import prose
+
+        console.print()
+        console.print(prose(f"  {say('feedback.doctor')}", "dim"))
     if prints:
         console.print()
         console.print(Text(str(say("report.prints", count=len(prints))), "dim"))

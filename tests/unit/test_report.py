@@ -249,9 +249,10 @@ def test_repetitions_are_summed_up() -> None:
 
 
 def test_what_was_told_is_not_told_again() -> None:
-    """A service that is away is one fault, not six."""
+    """A service that is away is one fault, not six; who looks for it is named."""
     away = [replace(FAILED, id=number, status=State.ENVIRONMENT) for number in range(1, 7)]
-    assert printed(report.show_details, document(*away), [], Around(), FINDING) == "\n  0 of 6 pass\n"
+    doctor = "  environment is not your fault: selfcheck doctor looks for what is wrong\n"
+    assert printed(report.show_details, document(*away), [], Around(), FINDING) == f"\n  0 of 6 pass\n\n{doctor}"
     text = printed(report.show_details, document(*away), [], Around())
     assert [line for line in text.splitlines() if "what came" in line] == [
         "  actual    what came",

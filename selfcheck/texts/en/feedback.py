@@ -25,6 +25,7 @@ TEXTS: Final = {
     "regressed": "{state}, passed the last time",
     "folded": "--only N shows one of them whole",
     "folder": "full values and timelines: {folder}",
+    "doctor": "environment is not your fault: selfcheck doctor looks for what is wrong",
     "activate": "selfcheck is not on this shell's path yet; type first: {command}",
     # repetitions
     "repetition": "repetition {number} of {count}",

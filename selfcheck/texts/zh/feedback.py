@@ -25,6 +25,7 @@ TEXTS: Final = {
     "regressed": "{state}，上次是通过的",
     "folded": "用 --only N 可展开其中一项",
     "folder": "完整的值和时间线：{folder}",
+    "doctor": "环境问题不是你的错：selfcheck doctor 会帮你查出哪里不对",
     "activate": "当前 shell 还找不到 selfcheck 命令，请先执行：{command}",
     # repetitions
     "repetition": "第 {number} 遍，共 {count} 遍",
