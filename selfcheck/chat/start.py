@@ -1,5 +1,6 @@
 """`selfcheck chat`: a conversation with a running gateway, or with a service in memory that lives as long as it."""
 
+import ipaddress
 import uuid
 
 import httpx
@@ -7,6 +8,7 @@ import httpx
 from selfcheck.chat.conversation import Conversation
 from selfcheck.processes.held import Service
 from selfcheck.serving import serving
+from shared import outbound
 from shared.errors import Misconfigured, Unavailable
 
 ANSWER_S = 10.0  # to wait for an answer that is no stream
@@ -32,11 +34,21 @@ def _client(url: str) -> httpx.Client:
     try:
         address = httpx.URL(url)
         if address.scheme in ("http", "https") and address.host:
-            return httpx.Client(base_url=address, timeout=ANSWER_S)
+            with outbound.usable():
+                return httpx.Client(base_url=address, timeout=ANSWER_S, trust_env=not _is_here(address))
         problem = "it has no scheme or no host"
     except httpx.InvalidURL as error:
         problem = str(error)
     raise Misconfigured("settings", f"--url {url!r}: {problem}", "give one such as http://127.0.0.1:8000")
+
+
+def _is_here(address: httpx.URL) -> bool:
+    """Return whether a service is on this machine and plain HTTP: no proxy leads there, and no certificates matter."""
+    try:
+        here = ipaddress.ip_address(address.host).is_loopback
+    except ValueError:
+        here = address.host == "localhost"
+    return here and address.scheme == "http"
 
 
 def _check(service: Service) -> None:

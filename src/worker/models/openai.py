@@ -13,6 +13,7 @@ from typing import Final
 
 import httpx
 
+from shared import outbound
 from shared.events import Json
 from shared.logs import logger, note
 from worker.models.completion import Completion
@@ -45,14 +46,20 @@ class OpenAIModel:
     @classmethod
     @asynccontextmanager
     async def open(cls, endpoint: Endpoint, linger: timedelta = LINGER) -> AsyncIterator["OpenAIModel"]:
-        """Hold the connections to the server open while the block lasts."""
+        """Hold the connections to the server open while the block lasts.
+
+        Raises:
+            Misconfigured: the environment's proxies or certificates cannot be used.
+        """
         # At DEBUG it logs what a server sends in the place of HTTP, and a server may quote the key.
         logging.getLogger("httpcore").setLevel(logging.INFO)
         # How many calls there are at once is the worker's to say: no limit here may make one wait for another.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
         timeout = httpx.Timeout(None, connect=CONNECT.total_seconds())
         # Redirects are not followed: they would take the messages to somebody whom nobody has chosen.
-        async with httpx.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False) as client:
+        with outbound.usable():
+            made = httpx.AsyncClient(limits=limits, timeout=timeout, follow_redirects=False)
+        async with made as client:
             yield cls(client, endpoint, linger)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece]:
