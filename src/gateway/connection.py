@@ -182,7 +182,7 @@ class Connection(AutoHTTPProtocol):  # type: ignore[valid-type, misc]  # whichev
         abort(self.transport)
 
 
-def abort(transport: asyncio.Transport) -> None:
+def abort(transport: asyncio.WriteTransport) -> None:
     """Close a connection at once, unsent bytes and all."""
     connection: socket.socket | None = transport.get_extra_info("socket")
     if connection is not None:  # it may be gone by itself in this very moment
