@@ -544,6 +544,28 @@ def test_a_connection_that_was_reset_between_two_reads_is_a_loss(
     runner(test())
 
 
+def test_a_lane_outlives_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """What nobody foresaw is logged, and the lane reads on: its followers miss nothing."""
+    read_once, faults = lanes.Lane._read_once, [ZeroDivisionError("ours")]
+
+    async def read_badly(lane: lanes.Lane, line: connect.Line) -> None:
+        if faults:
+            raise faults.pop()
+        await read_once(lane, line)
+
+    monkeypatch.setattr(lanes.Lane, "_read_once", read_badly)
+
+    async def test() -> None:
+        async with opened(real_urls().redis) as bus, aclosing(bus.output.follow("r")) as follower:
+            joining = asyncio.create_task(taken(follower, 1))
+            await blocked(bus, 1)
+            await bus.output.append(deltas("r", 0, 1), 1)
+            assert await joining == [0]
+
+    run(test())
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == ["lane_crashed"]
+
+
 def test_deleting_a_prefix_leaves_all_other_keys() -> None:
     """What is deleted begins with the prefix as it is written, not as a pattern, and with a colon behind it."""
 

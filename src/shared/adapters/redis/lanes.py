@@ -21,6 +21,9 @@ from shared.adapters.redis.keys import Keys
 from shared.adapters.redis.protocol import Argument, milliseconds, pack, pack_argument
 from shared.backoff import delay
 from shared.errors import Unavailable
+from shared.logs import logger
+
+log = logger("bus")
 
 LANES: Final = 4
 CROWDED: Final = 64
@@ -84,7 +87,9 @@ class Lane:
                         await self._read_once(line)
                         await self._rest()
                         failures = 0
-            except Unavailable:
+            except Exception as fault:
+                if not isinstance(fault, Unavailable):  # nobody waits for this task, and all its streams wait for it
+                    log.exception("lane_crashed")
                 failures += 1
                 await asyncio.sleep(delay(failures, PAUSE_CAP, PAUSE).total_seconds())
 
