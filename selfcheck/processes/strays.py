@@ -43,7 +43,7 @@ def end_marked(name: str, mark: str) -> None:
 def _end_found(sought: bytes) -> bool:
     """End what has this in its environment now; return whether it has to be looked again."""
     again = False
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in _PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError):
             environment = (folder / "environ").read_bytes()
             if sought in environment.split(b"\0"):
@@ -54,19 +54,23 @@ def _end_found(sought: bytes) -> bool:
     return again
 
 
+_PROC = Path("/proc")
 _NO_PROGRAM = 0x00200000  # PF_KTHREAD: a thread of the kernel, which never has an environment
 
 
 def _is_becoming(folder: Path) -> bool:
-    """Tell whether a process without an environment may yet have one of ours: in the middle of an exec it has none."""
-    state, flags, began = _standing(folder)
-    return state not in (b"Z", b"X") and not flags & _NO_PROGRAM and began >= _standing(Path("/proc/self"))[2]
+    """Tell whether a process whose environment was empty may yet have one of ours.
+
+    In the middle of an exec it lies nowhere. Who was given an empty one has a place for it, where nothing is.
+    """
+    fields = _standing(folder)
+    state, flags, begins, ends = fields[0], int(fields[6]), fields[47], fields[48]
+    return state not in (b"Z", b"X") and not flags & _NO_PROGRAM and (ends == b"0" or begins != ends)
 
 
-def _standing(folder: Path) -> tuple[bytes, int, int]:
-    """Return a process's state, its flags, and when it began."""
-    fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-    return fields[0], int(fields[6]), int(fields[19])
+def _standing(folder: Path) -> list[bytes]:
+    """Return what /proc says of a process from the third field (its state) on."""
+    return (folder / "stat").read_bytes().rpartition(b")")[2].split()
 
 
 def _below(leader: int) -> list[int]:
@@ -74,7 +78,7 @@ def _below(leader: int) -> list[int]:
     ended: set[int] = set()
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+            fields = _standing(folder)
             children.setdefault(int(fields[1]), []).append(int(folder.name))
             if fields[0] == b"Z":
                 ended.add(int(folder.name))
