@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook
 from rich.segment import Segment
+from rich.text import Text
 
 from selfcheck.texts import Words
 
@@ -37,9 +38,20 @@ class Trimmed:
         return trimmed(console.render(self._whole, options))
 
 
+class Exact:
+    """A line that keeps its last spaces: a patch does not apply without them."""
+
+    def __init__(self, line: Text) -> None:
+        self._line = line
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        """Yield the segments."""
+        return iter(console.render(self._line, options))
+
+
 class _Trimming(RenderHook):
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
-        return [Trimmed(each) for each in renderables]
+        return [each if isinstance(each, Exact) else Trimmed(each) for each in renderables]
 
 
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:

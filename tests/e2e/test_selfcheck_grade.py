@@ -292,15 +292,15 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(tmp_path: Path) -> None:
         temporary = tmp_path / "tmp"
         until(lambda: not processes_of(temporary) and not [*temporary.iterdir()], "end of what was started")
     resumed = graded(place, tmp_path)
-    assert "3 submissions, 2 of them known" in resumed.out
+    assert "3 submissions, 2 known from before" in resumed.out
     first = {name: (resumed.folder / name).read_bytes() for name in ("grades.csv", "results.json")}
 
     tree_with(place / "s1", [1, 2, 3])  # other contents
     changed = graded(place, tmp_path)
-    assert "3 submissions, 2 of them known" in changed.out
+    assert "3 submissions, 2 known from before" in changed.out
     assert changed.states("s1") == "passed passed passed passed todo passed"
 
     solution_with(place / "s1", delivery="# s1\n")
     again = graded(place, tmp_path, "--fresh", "--jobs", "3")
-    assert "3 submissions, 0 of them known" in again.out
+    assert "3 submissions, 0 known from before" in again.out
     assert {name: (again.folder / name).read_bytes() for name in first} == first
