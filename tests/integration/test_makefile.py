@@ -11,7 +11,7 @@ from tests.support.processes import ROOT
 INSTALL = "python <-m> <pip> <install> <--editable> <.{}>"
 SELFCHECK = "selfcheck <--exit-zero> <--tree> <starter>"
 CORE, TEST, DEV = INSTALL.format(""), INSTALL.format("[test]"), INSTALL.format("[dev]")
-PYTEST = "python <-m> <pytest> <-n> <auto> <--maxprocesses> <4> <--dist> <loadfile> <--no-loadscope-reorder>"
+PYTEST = "python <-m> <pytest> <-n> <3> <--dist> <loadfile> <--no-loadscope-reorder>"
 
 
 @pytest.fixture
