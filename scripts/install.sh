@@ -33,13 +33,16 @@ echo "Installing into .venv what constraints.txt pins${extra:+, for $extra too}:
 rm -f .venv/.with-*
 target=.${extra:+[$extra]}
 if with_uv; then
-    uv pip install --python .venv/bin/python -c constraints.txt -b constraints.txt --editable "$target"
+    uv pip install --compile-bytecode --python .venv/bin/python -c constraints.txt -b constraints.txt --editable "$target"
 else
     # Variables, because an older pip has no option for the versions of what builds a project. The paths are relative:
     # pip splits them at spaces.
     PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1 \
         .venv/bin/python -m pip install --editable "$target"
 fi
+
+# Where PYTHONDONTWRITEBYTECODE is set nobody would do it later, and every run would compile what it loads.
+.venv/bin/python -m compileall -q src selfcheck || true # a folder that cannot be written to is no obstacle
 
 pwd -P >.venv/.made-in
 touch .venv/.with-core

@@ -11,6 +11,7 @@ from tests.support.processes import ROOT
 INSTALL = "python <-m> <pip> <install> <--editable> <.{}>"
 SELFCHECK = "selfcheck <--exit-zero> <--tree> <starter>"
 CORE, TEST, DEV = INSTALL.format(""), INSTALL.format("[test]"), INSTALL.format("[dev]")
+COMPILED = "python <-m> <compileall> <-q> <src> <selfcheck>"
 PYTEST = "python <-m> <pytest> <-n> <3> <--dist> <loadfile> <--no-loadscope-reorder>"
 
 
@@ -44,7 +45,7 @@ def test_the_first_check_installs_and_the_second_only_checks(kit: Kit) -> None:
     """The core dependencies, once; then a call of the command and of nothing else."""
     first = kit.make("selfcheck")
     assert (first.code, first.err) == (0, "")
-    assert first.calls == ["python3 <-m> <venv> <.venv>", CORE, SELFCHECK]
+    assert first.calls == ["python3 <-m> <venv> <.venv>", CORE, COMPILED, SELFCHECK]
     assert kit.environment("MOCK", "SELFTEST") == ["1", "1"]
     assert kit.make("selfcheck").calls == [SELFCHECK]
 
@@ -57,22 +58,22 @@ def test_tree_and_arguments_are_passed_on(kit: Kit) -> None:
 
 def test_the_tests_bring_their_own_dependencies(kit: Kit) -> None:
     """A check afterwards needs no less than is there."""
-    assert kit.make("test", "ARGS=-k sse").calls[1:] == [TEST, f"{PYTEST} <-k> <sse>"]
+    assert kit.make("test", "ARGS=-k sse").calls[1:] == [TEST, COMPILED, f"{PYTEST} <-k> <sse>"]
     assert kit.make("selfcheck").calls == [SELFCHECK]
 
 
 def test_a_check_does_not_bring_what_the_tests_need(kit: Kit) -> None:
     """The environment stays; what is missing is added."""
     kit.make("selfcheck")
-    assert kit.make("test").calls == [TEST, PYTEST]
+    assert kit.make("test").calls == [TEST, COMPILED, PYTEST]
 
 
 def test_everything_is_proved_after_one_installation(kit: Kit) -> None:
     """The tests come last, so that their summary is the last thing said."""
     made = kit.make("-j4", "check")
     assert (made.code, made.err) == (0, "")
-    assert made.calls[1] == DEV
-    assert made.calls[2:5] == ["ruff <check>", "ruff <format> <--check>", "python <-m> <mypy>"]
+    assert made.calls[1:3] == [DEV, COMPILED]
+    assert made.calls[3:6] == ["ruff <check>", "ruff <format> <--check>", "python <-m> <mypy>"]
     assert made.calls[-1] == PYTEST
     assert len([call for call in made.calls if "<install>" in call]) == 1
 
@@ -82,12 +83,12 @@ def test_what_decides_the_versions_decides_anew_when_it_changes(kit: Kit, file: 
     """The environment itself is kept."""
     kit.make("selfcheck")
     kit.change(file)
-    assert kit.make("selfcheck").calls == [CORE, SELFCHECK]
+    assert kit.make("selfcheck").calls == [CORE, COMPILED, SELFCHECK]
 
 
 def test_the_service_is_served_from_the_core(kit: Kit) -> None:
     """A reader who wants to see it run needs no tools."""
-    assert kit.make("serve", "ARGS=--port 0").calls[1:] == [CORE, "selfcheck <serve> <--port> <0>"]
+    assert kit.make("serve", "ARGS=--port 0").calls[1:] == [CORE, COMPILED, "selfcheck <serve> <--port> <0>"]
 
 
 # what has gone wrong
@@ -97,7 +98,7 @@ def test_a_folder_that_was_moved_makes_its_environment_anew(kit: Kit) -> None:
     """What is in it belongs to the other place: its scripts would run the code that is there."""
     kit.make("selfcheck")
     kit.move()
-    assert kit.make("selfcheck").calls == ["python3 <-m> <venv> <.venv>", CORE, SELFCHECK]
+    assert kit.make("selfcheck").calls == ["python3 <-m> <venv> <.venv>", CORE, COMPILED, SELFCHECK]
     assert kit.make("selfcheck").calls == [SELFCHECK]
 
 
@@ -105,7 +106,7 @@ def test_an_environment_whose_interpreter_has_gone_is_made_anew(kit: Kit) -> Non
     """So it is after an upgrade of the machine's Python."""
     kit.make("selfcheck")
     (kit.folder / ".venv" / "bin" / "python").unlink()
-    assert kit.make("selfcheck").calls == ["python3 <-m> <venv> <.venv>", CORE, SELFCHECK]
+    assert kit.make("selfcheck").calls == ["python3 <-m> <venv> <.venv>", CORE, COMPILED, SELFCHECK]
 
 
 def test_an_environment_that_somebody_else_made_is_kept(kit: Kit) -> None:
@@ -113,7 +114,7 @@ def test_an_environment_that_somebody_else_made_is_kept(kit: Kit) -> None:
     kit.make("selfcheck")
     for trace in (kit.folder / ".venv").glob(".*"):
         trace.unlink()
-    assert kit.make("selfcheck").calls == [CORE, SELFCHECK]
+    assert kit.make("selfcheck").calls == [CORE, COMPILED, SELFCHECK]
 
 
 def test_an_installation_that_failed_is_tried_again(kit: Kit) -> None:
@@ -121,7 +122,13 @@ def test_an_installation_that_failed_is_tried_again(kit: Kit) -> None:
     failed = kit.make("selfcheck", failing="pip install")
     assert failed.code != 0
     assert failed.calls == ["python3 <-m> <venv> <.venv>", CORE]
-    assert kit.make("selfcheck").calls == [CORE, SELFCHECK]
+    assert kit.make("selfcheck").calls == [CORE, COMPILED, SELFCHECK]
+
+
+def test_a_folder_that_cannot_be_written_to_is_no_obstacle(kit: Kit) -> None:
+    """What is not compiled now is compiled when it is loaded."""
+    made = kit.make("selfcheck", failing="compileall")
+    assert (made.code, made.calls[-2:]) == (0, [COMPILED, SELFCHECK])
 
 
 def test_a_failed_update_does_not_pass_for_an_installation(kit: Kit) -> None:
@@ -231,10 +238,12 @@ def test_uv_is_used_when_it_is_there(bare: Kit) -> None:
     """It needs no venv module, and pins the same versions; pip comes into the environment all the same."""
     bare.python("python3", "3.11.2", venv=False)
     bare.uv()
-    install = "uv <pip> <install> <--python> <.venv/bin/python> <-c> <constraints.txt> <-b> <constraints.txt>"
+    install = "uv <pip> <install> <--compile-bytecode> <--python> <.venv/bin/python>"
+    pinned = "<-c> <constraints.txt> <-b> <constraints.txt>"
     assert bare.make("test").calls == [
         "uv <venv> <--quiet> <--seed> <--python> <python3> <.venv>",
-        f"{install} <--editable> <.[test]>",
+        f"{install} {pinned} <--editable> <.[test]>",
+        COMPILED,
         PYTEST,
     ]
 
