@@ -4,14 +4,12 @@ Nothing there is needed: who deletes it loses the memory of earlier runs and hin
 makes of a learner's files are the one exception, so they lie under `backups/`.
 """
 
-import errno
 import hashlib
 import os
-import stat
 from pathlib import Path
 
+from selfcheck.files import read_start, write_whole
 from selfcheck.trees import kit_root
-from selfcheck.writing import write_whole
 
 MOST_BYTES = 1_000_000  # of a file; the largest of ours, the results of a run, has some ten thousand
 
@@ -32,11 +30,7 @@ def recalled(file: Path) -> bytes:
     Raises:
         OSError: nothing does, or no file. A pipe would be waited for without an end.
     """
-    opened = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(opened, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise OSError(errno.EINVAL, "is not a file", str(file))
-        return stream.read(MOST_BYTES)
+    return read_start(file, MOST_BYTES)
 
 
 def put(file: Path, content: bytes) -> None:

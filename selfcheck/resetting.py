@@ -5,7 +5,6 @@ leaves the old one or the new one. All other exercises in the file stay as they 
 """
 
 import difflib
-import os
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from rich.text import Text
 from selfcheck import trees
 from selfcheck.console import out
 from selfcheck.differing import STYLES
+from selfcheck.files import write_whole
 from selfcheck.home import room
 from selfcheck.keyboard import YES
 from selfcheck.texts import say
@@ -82,17 +82,13 @@ def _show_change(before: str, after: str, name: str) -> None:
 def _put_back(tree: Path, path: Path, text: str) -> Path | None:
     """Keep a copy of the file, if there is one, and write the text in its place."""
     place = path.resolve()
-    beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         content = place.read_bytes() if place.is_file() else None
         copy = None if content is None else _keep(tree, place.name, content)
         line_end = "\r\n" if content is not None and b"\r\n" in content else "\n"
-        beside.write_bytes(text.replace("\n", line_end).encode())
-        if content is not None:
-            beside.chmod(place.stat().st_mode)
-        beside.replace(place)
+        mode = None if content is None else place.stat().st_mode
+        write_whole(place, text.replace("\n", line_end).encode(), mode)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         problem = f"cannot write {shown(path)}: {error.strerror}"
         raise Misconfigured("settings", problem, "see that you may write to it and to the folder for copies") from error
     return copy

@@ -12,9 +12,9 @@ from typing import TypeAlias
 
 import msgspec
 
+from selfcheck.files import write_whole
 from selfcheck.playing.recorder import Step
 from selfcheck.texts import Message, Words, english
-from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 from shared.events import Json
 
@@ -126,7 +126,7 @@ def write_json(path: Path, report: Report) -> None:
     Raises:
         Misconfigured: the place cannot be written to.
     """
-    write_beside(path, as_json(report), "--json")
+    write_named(path, as_json(report), "--json")
 
 
 def as_json(report: Report) -> bytes:
@@ -134,7 +134,7 @@ def as_json(report: Report) -> bytes:
     return msgspec.json.format(msgspec.json.encode(report.to_json()), indent=1) + b"\n"
 
 
-def write_beside(path: Path, content: bytes, option: str) -> None:
+def write_named(path: Path, content: bytes, option: str) -> None:
     """Write a file that an option names.
 
     Raises:

@@ -16,11 +16,11 @@ from typing import Final
 
 import msgspec
 
+from selfcheck.files import write_whole
 from selfcheck.grading import flags
 from selfcheck.grading.record import Record
 from selfcheck.results import VERSION
 from selfcheck.texts import say
-from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")

@@ -20,6 +20,7 @@ import msgspec
 
 from selfcheck.console import out
 from selfcheck.early import DEFAULT_SEED
+from selfcheck.files import write_whole
 from selfcheck.grading import exports, flags, house, landlock, submissions
 from selfcheck.grading.books import Books, claimed
 from selfcheck.grading.orders import Limits, Order, Place
@@ -31,7 +32,6 @@ from selfcheck.outcome import ENVIRONMENT, PASSED
 from selfcheck.results import State
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
-from selfcheck.writing import write_whole
 from shared.errors import Misconfigured
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from selfcheck.files import read_start
 from selfcheck.grading.flags import FILES, LINK, MISSING, UNREADABLE
 from selfcheck.texts import say
 from shared.errors import Misconfigured
@@ -134,16 +135,11 @@ def _read_file(folder: Path, file: str) -> bytes | str:
     if folder.is_symlink() or (folder / file).is_symlink():
         return LINK
     try:
-        opened = os.open(folder / file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        return read_start(folder / file, MAX_SOURCE + 1, follow=False)  # the loader says that it is too large
     except FileNotFoundError:
         return MISSING
     except OSError:
         return UNREADABLE
-    if not stat.S_ISREG(os.fstat(opened).st_mode):  # a folder cannot even be had as a stream
-        os.close(opened)
-        return UNREADABLE
-    with os.fdopen(opened, "rb") as stream:
-        return stream.read(MAX_SOURCE + 1)  # the loader says that it is too large
 
 
 def _collected(read: Mapping[str, bytes | str]) -> Contents:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from selfcheck.results import CheckResult, Report, State, write_beside
+from selfcheck.results import CheckResult, Report, State, write_named
 from selfcheck.texts import Words, english, say
 
 ERRORS = frozenset({State.CRASHED, State.HUNG, State.ENVIRONMENT})
@@ -29,7 +29,7 @@ def write_junit(path: Path, report: Report, names: Sequence[tuple[int, Words]]) 
     Raises:
         Misconfigured: the place cannot be written to.
     """
-    write_beside(path, junit(report, names), "--junit")
+    write_named(path, junit(report, names), "--junit")
 
 
 def junit(report: Report, names: Sequence[tuple[int, Words]]) -> bytes:

@@ -13,7 +13,7 @@ import msgspec
 
 from selfcheck.console import out, tell
 from selfcheck.outcome import NOT_PASSED, PASSED, USAGE
-from selfcheck.results import VERSION, write_beside
+from selfcheck.results import VERSION, write_named
 from selfcheck.texts import say
 from selfcheck.trees import kit_root
 from selfcheck.verifying.bodies import bodies
@@ -58,13 +58,13 @@ def verify(wish: Wish) -> int:
     judged: list[Verdict] = []
     proved: dict[Name, list[Proof]] = {}
     if wish.json is not None:  # whether it can be written is known before minutes have gone by
-        write_beside(wish.json, _document(proved, judged), "--json")
+        write_named(wish.json, _document(proved, judged), "--json")
     with tempfile.TemporaryDirectory(prefix="koda-verify-") as folder:
         for name in wish.parts:
             with _tidied(Path(folder) if name in _OF_TESTS else None):
                 proved[name] = _shown(name, kit, Path(folder), wish, judged)
     if wish.json is not None:
-        write_beside(wish.json, _document(proved, judged), "--json")
+        write_named(wish.json, _document(proved, judged), "--json")
     everything = [proof for proofs in proved.values() for proof in proofs]
     Screen(out).result(everything, time.monotonic() - began)
     return NOT_PASSED if any(proof.faults for proof in everything) else PASSED

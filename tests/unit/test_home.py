@@ -29,6 +29,22 @@ def test_what_is_no_file_is_not_waited_for(thing: str, tmp_path: Path) -> None:
         recalled(place)
 
 
+def test_what_is_no_file_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who looks again and again runs out of nothing."""
+    opened: list[int] = []
+    open_ = os.open
+
+    def note(file: Path, flags: int) -> int:
+        opened.append(open_(file, flags))
+        return opened[-1]
+
+    monkeypatch.setattr("os.open", note)
+    with pytest.raises(OSError, match="is not a file"):
+        recalled(tmp_path)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(opened[0])
+
+
 def test_no_more_is_read_than_we_write(tmp_path: Path) -> None:
     """A file that has grown without an end costs a moment, and is none of ours."""
     place = tmp_path / "states.json"
