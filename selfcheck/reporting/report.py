@@ -122,7 +122,7 @@ def _show_flaky(console: Console, report: Report) -> None:
 
 
 def _print(console: Console, line: Text) -> None:
-    """Print a line as it is: with no spaces up to the edge, which is where a table would put them."""
+    """Print a line in one piece, however long it is."""
     console.print(line, soft_wrap=True)
 
 
