@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
 
-import httpx
 import psycopg
 from psycopg import sql
 
@@ -16,7 +15,8 @@ from shared.events import TERMINAL, Event, EventKind, decode_data
 from shared.forks import SEPARATOR
 from shared.ports import StoredRun
 from shared.run import ENDED
-from tests.support.fleet import Fleet
+from tests.support.conversations import END_S
+from tests.support.fleet import TRY_EVERY_S, Fleet
 from tests.support.onlooking import Onlooker, question_of
 from tests.support.patience import lapse, until
 from tests.support.watching import WAITER, all_events, judged
@@ -24,9 +24,6 @@ from tests.support.watching import WAITER, all_events, judged
 TEXTS: Final = ("#agent", "#agent-fail", "#ask", "#fork")
 PLOTS: Final = ("plain", "merge", "interrupt", "enqueue", "cancel", "cut", "late")
 """What happens besides, when some frames have come: a message, the stop button, a lost socket, another onlooker."""
-
-TRY_EVERY_S: Final = 0.2
-END_S: Final = 300.0  # a run ends when its owners are left alone for as long as it takes, and that is chance
 
 
 class Agents:
@@ -95,7 +92,7 @@ class Agents:
                 return {await self._send(session_id, 1, "#ask", plot)}
             case "cancel":
                 self._stopped.add(run_id)
-                await self._ask(f"/runs/{run_id}/cancel", None, {200, 202, 409})
+                await self._fleet.ask(f"/runs/{run_id}/cancel", None, {200, 202, 409})
             case "cut":
                 self._onlookers[session_id][0].cut()
             case "late":
@@ -104,7 +101,7 @@ class Agents:
 
     async def _send(self, session_id: str, number: int, text: str, if_active: str = "merge") -> str:
         body = {"session_id": session_id, "message_id": f"m{number}", "text": text, "if_active": if_active}
-        return str((await self._ask("/chat", body, {202})).json()["run_id"])
+        return str((await self._fleet.ask("/chat", body, {202})).json()["run_id"])
 
     async def _answer_all(self, chance: random.Random, onlookers: list[Onlooker]) -> None:
         """Answer each question as often as it is asked, in one way, the other, or both at once."""
@@ -118,16 +115,7 @@ class Agents:
                     body = {"question_id": asked[0], "text": f"word {chance.randint(0, 9)}"}
                     with suppress(Exception):  # the connection may be lost; then the other way is left
                         await onlookers[0].answer(frame, "the green one")
-                    await self._ask(f"/runs/{frame['run_id']}/answers", body, {200, 404, 409})
-            await lapse(TRY_EVERY_S)
-
-    async def _ask(self, path: str, body: Mapping[str, str] | None, final: set[int]) -> httpx.Response:
-        while True:
-            with suppress(httpx.TransportError):  # whether it was taken is not known: asking again does no harm
-                answer = await self._fleet.client.post(path, json=body)
-                if answer.status_code in final:
-                    return answer
-                assert answer.status_code == 503, f"{path} was answered by {answer.status_code} {answer.text}"
+                    await self._fleet.ask(f"/runs/{frame['run_id']}/answers", body, {200, 404, 409})
             await lapse(TRY_EVERY_S)
 
     async def _ended(self, session_id: str, least: int) -> int | None:

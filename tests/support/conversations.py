@@ -16,7 +16,6 @@ from shared.events import Event, EventKind, reply_text
 from shared.ports import StoredRun
 from shared.run import ENDED, RunStatus
 from tests.support.fleet import Fleet
-from tests.support.patience import lapse
 from tests.support.watching import Verdict, Waiter, all_events, judged
 from worker.models.script import Say
 from worker.models.scripted import chosen
@@ -26,9 +25,8 @@ PLOTS: Final = ("plain", "plain", "joined", "cancelled", "late", "cut")
 """What happens in a conversation: nothing besides, a second message, the stop button, a waiter who comes late, a waiter
 who loses everything but what it was given."""
 
-TRY_EVERY_S: Final = 0.2
 TRY_S: Final = 60.0
-END_S: Final = 300.0
+END_S: Final = 300.0  # a run ends when its owners are left alone for as long as it takes, and that is chance
 
 
 class Sent(msgspec.Struct):
@@ -121,18 +119,9 @@ class Crowd:
         self._cancelled.add(run_id)
         await self._ask(f"/runs/{run_id}/cancel", None, {200, 202, 409})
 
-    async def _ask(self, path: str, body: dict[str, str] | None, final: set[int]) -> httpx.Response:
+    async def _ask(self, path: str, body: Mapping[str, str] | None, final: set[int]) -> httpx.Response:
         async with asyncio.timeout(TRY_S):
-            while True:
-                try:
-                    answer = await self._fleet.client.post(path, json=body)
-                except httpx.TransportError:
-                    pass  # whether it was taken is not known: asking again does no harm
-                else:
-                    if answer.status_code in final:
-                        return answer
-                    assert answer.status_code == 503, f"{path} was answered by {answer.status_code} {answer.text}"
-                await lapse(TRY_EVERY_S)
+            return await self._fleet.ask(path, body, final)
 
     async def look(self) -> None:
         """Keep what the streams hold now, for the bus may be emptied before the end."""

@@ -12,8 +12,8 @@ import signal
 import sys
 import tempfile
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +28,7 @@ from shared.bootstrap import Ports, open_ports
 from shared.settings import Settings
 from tests.support.balanced import Balanced
 from tests.support.member import Member
-from tests.support.patience import PATIENCE_S, until
+from tests.support.patience import PATIENCE_S, lapse, until
 from tests.support.processes import ROOT, environment
 from tests.support.real import own_name
 
@@ -42,6 +42,8 @@ LIVELY: Final = {
     "KODA_MAX_ATTEMPTS": "30",
 }
 """The settings of a fleet in which waiting is short."""
+
+TRY_EVERY_S: Final = 0.2
 
 BEGUN: Final = {"gateway": "listening", "worker": "working"}
 
@@ -117,6 +119,16 @@ class Fleet:
         """Kill a member."""
         await member.kill()
         self._guard.gone(member.pid)
+
+    async def ask(self, path: str, body: Mapping[str, str] | None, final: set[int]) -> httpx.Response:
+        """Post until the answer's status is one of these, however long no gateway or no service is there."""
+        while True:
+            with suppress(httpx.TransportError):  # whether it was taken is not known: asking again does no harm
+                answer = await self.client.post(path, json=body)
+                if answer.status_code in final:
+                    return answer
+                assert answer.status_code == 503, f"{path} was answered by {answer.status_code} {answer.text}"
+            await lapse(TRY_EVERY_S)
 
     async def owner(self, run_id: str) -> Member:
         """Return the worker that was the last to claim the run, waiting until one has."""
